@@ -358,9 +358,50 @@ unreadable() { # FILE WHY [COMMAND]...
     mktrace entries >stuck
     trace-report stuck probes >page
     sed -n 3p page | grep -qx 'in flight at the end: [0-9]*, the oldest for 34[.][0-9] ms'
-    sed -n 4p page | grep -qx '  34[.][0-9] ms, in TCP_REQ_NEW: r3 of backup-1/1'
+    sed -n 4p page | grep -qx '  34[.][0-9] ms: 1 of backup-1: in the target'
     equal "$(grep -c '^in flight' page)" 1
     trace-report --color always stuck probes | sed 's/\x1b\[[0-9;]*m//g' | diff page -
+}
+
+@test "a reactor that stands still comes first, and why it does" {
+    recording
+    local last rate lcore
+    last=$(trace-dump -q folder/trace.bin | tail -n 1 | jq .tsc)
+    rate=$(trace-dump -q -i -j folder/trace.bin | jq .tsc_rate)
+    lcore=$(trace-report folder | awk '/^lcore/ { getline; print $1 }')
+    # one second after the last entry the recording starts, and goes on for two
+    look() { # START END: members of lines
+        printf '{"when":"%s","tsc":%d,"tid":1,"name":"reactor_%d",%s}\n' start $((last + rate)) "$lcore" "$1" \
+            end $((last + 3 * rate)) "$lcore" "$2" >folder/threads.jsonl
+        trace-report folder >page
+        sed -n 3p page
+    }
+    local since="reactor_$lcore has not run since 1.00 s before the recording:" ran='"ran":9.000,"voluntary":3,"involuntary":4'
+    equal "$(look '"state":"R"' '"state":"T"')" "$since stopped by a signal"
+    equal "$(sed -n 4p page)" '  what follows is of requests before that'
+    equal "$(grep -c '^cause: \|^    cause: ' page)" 0
+    equal "$(look '"state":"R"' '"state":"t","tracer":812,"tracer_name":"g\u001bdb"')" "$since traced and stopped by g\\x1bdb (pid 812)"
+    local blocked='"state":"S","syscall":"openat","file":"/srv/disk",'
+    equal "$(look "$blocked$ran" "$blocked$ran")" "$since blocked in openat() of /srv/disk"
+    # it sleeps in interrupt mode, or it has run
+    local call busy="\"state\":\"R\",$ran"
+    for call in epoll_wait ppoll; do
+        look "\"state\":\"S\",\"syscall\":\"$call\",$ran" "\"state\":\"S\",\"syscall\":\"$call\",$ran" | grep -q '^in flight at the end: 37, the oldest for 3.0[01] s'
+    done
+    look "$blocked$ran" "$blocked${ran/9/900000}" | grep -q '^in flight'
+    look "$busy" "${busy/9/1999999}" | grep -q '^in flight'
+    echo '{"part":"trace","status":"done"}
+{"part":"rpc","status":"missing","why":"no reply within 2 seconds"}' >folder/parts.jsonl
+    equal "$(look "$busy" "${busy/9/1999999}")" "reactor_$lcore has polled nothing since 1.00 s before the recording: it runs for 100 % of the time"
+    # without these lines, offcpusnoop has seen it
+    rm folder/threads.jsonl folder/parts.jsonl
+    off_cpu() { # US
+        printf '{"tsc":%d,"us":0.000,"lcore":0,"tpoint":"OFF_CPU","args":{"comm":"reactor_%d","tid":1,"pid":1,"begin":%d,"duration":%d.000,"why":"blocked","syscall":"stop","late":true,"unfinished":true}}\n' \
+            $((last + 3 * rate)) "$lcore" $((last + rate)) "$1" >folder/offcpu.jsonl
+        trace-report folder | sed -n 3p
+    }
+    equal "$(off_cpu 2000000)" "$since stopped by a signal"
+    if off_cpu 2000 | grep 'has not run'; then false; fi
 }
 
 # A trace of two hosts: 1,000 requests of 10 us each, and of the first one some of 5 ms, in which its reactor is off its CPU.

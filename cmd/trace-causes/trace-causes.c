@@ -145,7 +145,7 @@ static void print_deadlock(struct out *out, const struct requests *requests)
 {
 	struct inflight f;
 
-	inflight_find(&f, requests);
+	inflight_find(&f, requests, 0);
 	if (!f.deadlock.n || opt.output == ENCODED)
 		return;
 	if (opt.output == JSON) {
@@ -153,7 +153,7 @@ static void print_deadlock(struct out *out, const struct requests *requests)
 		inflight_write_json(out, &f);
 		out_text(out, "}\n");
 	} else {
-		inflight_write(out, &f, INFLIGHT_GROUPS, 0);
+		inflight_write(out, &f, INFLIGHT_GROUPS);
 		out_char(out, '\n');
 	}
 }

@@ -18,7 +18,7 @@ void causes_span(struct causes *c, const struct spanline *span, struct slice hos
 	requests_add(&c->requests, span, role);
 }
 
-void causes_find(struct causes *c, uint64_t min_ns)
+void causes_find(struct causes *c, uint64_t min_ns, uint64_t end)
 {
 	struct measure_options options = {.compare = {.min_ns = min_ns, .budget_ns = COMPARE_BUDGET_NS},
 					  .max_groups = HOSTS};
@@ -29,6 +29,7 @@ void causes_find(struct causes *c, uint64_t min_ns)
 	measure_trace(&c->hosts, &c->requests, &options);
 	c->findings = findings_with;
 	findings_find(&c->findings, &c->all, c->all.groups);
+	inflight_find(&c->inflight, &c->requests, end);
 }
 
 bool causes_of_host(const struct causes *c, struct slice host, struct findings *findings)
@@ -40,11 +41,6 @@ bool causes_of_host(const struct causes *c, struct slice host, struct findings *
 		return false;
 	findings_find(findings, &c->hosts, &c->hosts.groups[group]);
 	return findings->n;
-}
-
-uint64_t causes_old(const struct causes *c)
-{
-	return c->all.num_groups ? c->all.groups->old : 0;
 }
 
 void causes_free(struct causes *c)

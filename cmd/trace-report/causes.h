@@ -4,25 +4,24 @@
 #define TRACE_REPORT_CAUSES_H
 
 #include "findings.h"
+#include "inflight.h"
 
 /* All zero at first. */
 struct causes {
 	struct requests requests;
 	struct tally all, hosts;
 	struct findings findings; /* of all */
+	struct inflight inflight;
 };
 
 /* Sees a span, with the name of its host as written in JSON. */
 void causes_span(struct causes *c, const struct spanline *span, struct slice host);
 
-/* Finds the causes, after all spans. min_ns: the least of a slow request; 0: any. */
-void causes_find(struct causes *c, uint64_t min_ns);
+/* Finds the causes, after all spans. min_ns: the least of a slow request; 0: any. end: of inflight_find(). */
+void causes_find(struct causes *c, uint64_t min_ns, uint64_t end);
 
 /* The first finding about the requests of a host, as written in JSON. False if none of their causes is known. */
 bool causes_of_host(const struct causes *c, struct slice host, struct findings *findings);
-
-/* Requests in flight that are far older than all that have ended. */
-uint64_t causes_old(const struct causes *c);
 
 void causes_free(struct causes *c);
 

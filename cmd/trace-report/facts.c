@@ -219,12 +219,6 @@ static void see_request(struct facts *f, const struct span *s, const struct span
 	see_host(f, json_member(span->args, slice_of("qpair")));
 	if (span->open && span->maybe_admin)
 		return;
-	if (span->open) {
-		f->open++;
-		keep_longest(f, f->oldest, FACTS_OLDEST, span->life);
-	} else {
-		f->longest = max_u64(f->longest, span->life);
-	}
 	keep_longest(f, span->connection.n ? f->slowest : f->slowest_own, FACTS_SLOWEST,
 		     span->open || !span->to_reply ? span->life : span->to_reply);
 }
@@ -289,7 +283,6 @@ static void free_spans(struct facts_span *spans, size_t n)
 
 void facts_free(struct facts *f)
 {
-	free_spans(f->oldest, FACTS_OLDEST);
 	free_spans(f->slowest, FACTS_SLOWEST);
 	free_spans(f->slowest_own, FACTS_SLOWEST);
 	free(f->probed);

@@ -18,13 +18,13 @@
 #include "out.h"
 #include "rows.h"
 #include "series.h"
+#include "still.h"
 #include "shares.h"
 #include "spdk.h"
 
 enum {
 	FACTS_HOSTS = 4096, /* that have short names */
-	FACTS_OLDEST = 3,
-	FACTS_ROWS = 8, /* of hosts */
+	FACTS_ROWS = 8,     /* of hosts */
 	FACTS_SLOWEST = 3,
 };
 
@@ -35,9 +35,10 @@ struct facts {
 	bool offcpu_differs, bio_differs; /* left out: their times are not of the trace's clock */
 	pid_t pid;
 	char *parts_file;
+	char *threads;
 	char *answers; /* the file of rpc, if it lists connections */
-	int trace_fd, usdt_fd, offcpu_fd, bio_fd, parts_fd,
-		rpc_fd; /* of those that are not NULL, until they are read */
+	int trace_fd, usdt_fd, offcpu_fd, bio_fd, parts_fd, rpc_fd,
+		threads_fd; /* of those that are not NULL, until they are read */
 	bool is_folder;
 	struct slice parts, rpc; /* contents of the files */
 	char *min_us;            /* the least microseconds of a slow request, of the flight recorder; NULL: any */
@@ -48,6 +49,10 @@ struct facts {
 	struct slice info;    /* the line of trace-dump -i -j; empty: there is no trace */
 	struct out info_text; /* in memory, as is that */
 
+	uint64_t base; /* ticks of time 0 */
+	double rate;   /* ticks of a second */
+	struct still still;
+
 	struct measured measured;
 	struct lcore_rows lcores;
 	struct intern groups; /* names of hosts, as written in JSON */
@@ -56,14 +61,12 @@ struct facts {
 	struct out text;      /* in memory: scratch */
 
 	/* from all requests */
-	uint64_t admin, requests;  /* those of admin, and all others */
-	uint64_t open, incomplete; /* in flight at the end; and those whose creation is missing, too */
-	uint64_t longest;          /* ns, of those that have ended */
+	uint64_t admin, requests; /* those of admin, and all others */
+	uint64_t incomplete;      /* in flight at the end, or their creation is missing */
 	struct facts_span {
 		struct slice line; /* empty: none */
 		double us;
-	} oldest[FACTS_OLDEST];                       /* of those in flight, oldest first */
-	struct facts_span slowest[FACTS_SLOWEST];     /* of hosts, by the time to their reply */
+	} slowest[FACTS_SLOWEST];                     /* of hosts, by the time to their reply */
 	struct facts_span slowest_own[FACTS_SLOWEST]; /* ditto, of the target itself */
 	struct intern hosts;                          /* NQNs as written in JSON */
 	bool *probed; /* of these: a probe names a connection of it; else only the target's answers do */

@@ -257,7 +257,7 @@ static void put_host_cause(struct out *out, const struct facts *f, const struct 
 	findings_free(&findings);
 }
 
-static void put_hosts(struct out *out, const struct facts *f, const struct terminal *terminal)
+static void put_hosts(struct out *out, const struct facts *f, bool explains, const struct terminal *terminal)
 {
 	const struct share *rows[FACTS_ROWS];
 	size_t others, n = facts_hosts(f, rows, &others);
@@ -272,7 +272,7 @@ static void put_hosts(struct out *out, const struct facts *f, const struct termi
 	for (size_t i = 0; i < n; i++) {
 		put_host(out, f, rows[i], terminal);
 		/* one host's is that of all */
-		if (n > 1)
+		if (n > 1 && explains)
 			put_host_cause(out, f, rows[i]);
 	}
 	if (others)
@@ -421,34 +421,27 @@ static void put_slowest(struct out *out, const struct facts *f, const struct ter
 		put_slow(out, f, spans[i].line, terminal);
 }
 
-/* The state that a span is in at the end. */
-static struct slice last_state(struct slice span)
+/* Lines about reactors of connections that stand still. Returns whether all do, since before the recording. */
+static bool put_still(struct out *out, struct facts *f)
 {
-	struct slice state = {"", 0}, next;
-	struct json j;
+	struct lcore_sum *sums = f->info.n ? lcore_rows_end(&f->lcores, true) : NULL;
+	size_t before = out->len, current = 0;
+	bool is_older;
 
-	for (facts_each(&j, facts_text(span, "states")); facts_next(&j, NULL, &next);)
-		state = next;
-	facts_each(&j, state);
-	return facts_next(&j, NULL, &state) ? json_unquoted(state) : state;
-}
+	for (size_t i = 0; sums && i < f->lcores.n; i++) {
+		uint64_t last = f->base + (uint64_t)(sums[i].row->last / 1e9 * f->rate);
 
-static void put_open(struct out *out, const struct facts *f)
-{
-	double oldest = f->oldest[0].us;
-
-	out_printf(out, "in flight at the end: %" PRIu64 ", the oldest for ", f->open);
-	facts_put_time(out, oldest);
-	out_char(out, '\n');
-	for (size_t i = 0; facts_ns(oldest) > f->longest && i < FACTS_OLDEST && f->oldest[i].line.n; i++) {
-		out_text(out, "  ");
-		facts_put_time(out, f->oldest[i].us);
-		out_text(out, ", in ");
-		facts_put(out, last_state(f->oldest[i].line));
-		out_text(out, ": ");
-		facts_put_what(out, f->oldest[i].line);
-		out_char(out, '\n');
+		if (sums[i].num_uses)
+			current += !still_write(out, &f->still, sums[i].row->lcore, last, f->rate) ||
+				   last >= f->still.start;
 	}
+	is_older = out->len > before && !current;
+	if (is_older)
+		out_text(out, "  what follows is of requests before that\n");
+	if (out->len > before && !is_older)
+		out_char(out, '\n');
+	free(sums);
+	return is_older;
 }
 
 /* How many requests the lines of another tool cover. */
@@ -691,7 +684,9 @@ static void put_commands(struct out *out, const struct facts *f)
 
 void page_write(struct out *to, struct facts *f, const struct terminal *terminal)
 {
+	const struct inflight *inflight = &f->causes.inflight;
 	struct out out = {.fd = OUT_MEMORY};
+	bool explains; /* the requests that ended */
 
 	put_title(&out, f);
 	put_trigger(&out, f);
@@ -701,20 +696,21 @@ void page_write(struct out *to, struct facts *f, const struct terminal *terminal
 		out_text(&out, "The trace has no entries: was tracing enabled, as by -e of an SPDK application?\n");
 	else if (f->info.n && !f->requests)
 		out_printf(&out, "No requests but %" PRIu64 " of admin: there is nothing to compare.\n", f->admin);
-	if (f->open && causes_old(&f->causes)) {
-		put_open(&out, f);
-		out_char(&out, '\n');
+	explains = !put_still(&out, f) && f->requests && !inflight_is_cause(inflight);
+	if (inflight->is_older) {
+		inflight_write(&out, inflight, GROUPS);
+		out_text(&out, explains ? "\n" : "");
 	}
 	put_lines(to, out_contents(&out), terminal);
 	out.len = 0;
-	if (f->requests)
+	if (explains)
 		put_causes(to, f, terminal);
-	put_hosts(&out, f, terminal);
+	put_hosts(&out, f, explains, terminal);
 	put_lcores(&out, f, terminal);
 	put_slowest(&out, f, terminal);
-	if (f->open && !causes_old(&f->causes)) {
+	if (inflight->n && !inflight->is_older) {
 		out_char(&out, '\n');
-		put_open(&out, f);
+		inflight_write(&out, inflight, 0);
 	}
 	put_recorded(&out, f);
 	put_lines(to, out_contents(&out), terminal);

@@ -133,6 +133,12 @@ static void start(struct pass *p)
 	facts_start(f);
 }
 
+/* ns of the end of the recording; 0: not known. */
+static uint64_t end_of(const struct facts *f)
+{
+	return f->still.end > f->base ? (uint64_t)((double)(f->still.end - f->base) / f->rate * 1e9) : 0;
+}
+
 static void finish(struct pass *p)
 {
 	struct facts *f = p->facts;
@@ -145,8 +151,10 @@ static void finish(struct pass *p)
 		p->good &= joining_check(&p->joining, name, true);
 	p->good &= beside_close(&p->beside);
 	facts_end(f);
+	f->base = p->base;
+	f->rate = r->trace.tsc_rate;
 	limits_mark(&f->causes.requests, f->rpc);
-	causes_find(&f->causes, f->min_us ? facts_ns(strtod(f->min_us, NULL)) : 0);
+	causes_find(&f->causes, f->min_us ? facts_ns(strtod(f->min_us, NULL)) : 0, end_of(f));
 }
 
 /* Opens the input. Returns false, after a message, if there is no trace in it. */

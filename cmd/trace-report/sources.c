@@ -19,6 +19,8 @@
 
 enum { /* bytes that are read of a file */
        START = 1 << 20,
+       THREADS = 2 << 20,
+       LAST = 1 << 16,     /* of offcpu.jsonl, which says at its end what did not end */
        ANSWERS = 80 << 20, /* trace-record ends with less */
 };
 
@@ -155,6 +157,27 @@ static void read_answers(struct facts *f)
 	f->answers = NULL;
 }
 
+/* What the threads of the target were in; the texts are valid until the tool ends. */
+static void read_threads(struct facts *f)
+{
+	struct slice lines = {}, why = json_unquoted(facts_text(find_part(f, "rpc"), RECORDING_WHY));
+	struct stat st;
+	char *last;
+	ssize_t n;
+
+	f->still.unanswered = memmem(why.p, why.n, "no reply", 8) ? why : (struct slice){"", 0};
+	if (f->threads) {
+		read_start(f, f->threads, f->threads_fd, THREADS, &lines);
+		close(f->threads_fd);
+		still_threads(&f->still, lines);
+	}
+	if (!f->offcpu || fstat(f->offcpu_fd, &st) != 0)
+		return;
+	last = mem_array(LAST, 1);
+	n = pread(f->offcpu_fd, last, LAST, st.st_size > LAST ? st.st_size - LAST : 0);
+	still_off_cpu(&f->still, (struct slice){last, n > 0 ? n : 0});
+}
+
 static void find_recording(struct facts *f, const char *folder)
 {
 	size_t before;
@@ -171,6 +194,7 @@ static void find_recording(struct facts *f, const char *folder)
 	find_file(f, folder, RECORDING_PARTS, 0, &f->parts_file, &f->parts_fd);
 	note_parts(f, before);
 	find_file(f, folder, RECORDING_RPC, 0, &f->answers, &f->rpc_fd);
+	find_file(f, folder, RECORDING_THREADS, 1, &f->threads, &f->threads_fd);
 }
 
 /* NULL: there is none. */
@@ -301,6 +325,7 @@ void sources_read(struct facts *f)
 		check_usdt(f);
 		read_parts(f);
 		read_answers(f);
+		read_threads(f);
 		return;
 	}
 	check_trace(f);

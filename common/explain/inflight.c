@@ -30,11 +30,15 @@ static const struct request_wait *last_wait(const struct requests *r, const stru
 static enum layer layer_of(const struct requests *r, const struct request *q)
 {
 	const struct request_wait *w = last_wait(r, q);
+	enum layer largest = 0;
 
-	return w ? w->layer : LAYER_UNKNOWN;
+	for (enum layer layer = 0; layer < LAYERS; layer++)
+		if (q->layers[layer] > q->layers[largest])
+			largest = layer;
+	return w ? w->layer : largest;
 }
 
-static void add(struct inflight *f, const struct request *q)
+static void add(struct inflight *f, const struct request *q, uint64_t age)
 {
 	enum layer layer = layer_of(f->requests, q);
 	struct inflight_group *g = f->groups;
@@ -44,13 +48,13 @@ static void add(struct inflight *f, const struct request *q)
 	       (g[i].host != q->host || g[i].type != q->type || g[i].bdev != q->bdev || g[i].layer != layer))
 		i++;
 	f->n++;
-	f->oldest = max_u64(f->oldest, q->life);
+	f->oldest = max_u64(f->oldest, age);
 	if (i == INFLIGHT_GROUPS)
 		return;
 	if (i == f->num_groups)
 		g[f->num_groups++] = (struct inflight_group){q->host, q->type, q->bdev, layer, 0, 0};
 	g[i].n++;
-	g[i].oldest = max_u64(g[i].oldest, q->life);
+	g[i].oldest = max_u64(g[i].oldest, age);
 }
 
 static int oldest_first(const void *a, const void *b)
@@ -146,7 +150,7 @@ static void find_deadlock(struct inflight *f, const struct request **open, size_
 	free(commands);
 }
 
-void inflight_find(struct inflight *f, const struct requests *r)
+void inflight_find(struct inflight *f, const struct requests *r, uint64_t end)
 {
 	const struct request **open = mem_array(r->n, sizeof(*open));
 	uint64_t longest = 0, first = UINT64_MAX;
@@ -159,7 +163,7 @@ void inflight_find(struct inflight *f, const struct requests *r)
 	for (size_t i = 0; i < r->n; i++) {
 		const struct request *q = &r->all[i];
 
-		if (q->base || (of_hosts && q->connection == MAP_NONE))
+		if (q->base || (q->open && q->maybe_admin) || (of_hosts && q->connection == MAP_NONE))
 			continue;
 		if (!q->open) {
 			longest = max_u64(longest, q->life);
@@ -167,7 +171,8 @@ void inflight_find(struct inflight *f, const struct requests *r)
 		}
 		open[n++] = q;
 		first = min_u64(first, q->start);
-		add(f, q);
+		/* the parts of a recording end one after the other */
+		add(f, q, end >= end_of(q) + SECOND ? end - q->start : q->life);
 	}
 	for (size_t i = 0; i < r->n; i++)
 		f->ended += !r->all[i].open && !r->all[i].base && end_of(&r->all[i]) > first;
@@ -189,7 +194,7 @@ static void write_name(struct out *out, const struct inflight *f, const char *be
 	free((char *)text.p);
 }
 
-static void write_deadlock(struct out *out, const struct inflight *f, uint64_t later)
+static void write_deadlock(struct out *out, const struct inflight *f)
 {
 	const struct inflight_deadlock *d = &f->deadlock;
 
@@ -197,13 +202,13 @@ static void write_deadlock(struct out *out, const struct inflight *f, uint64_t l
 	write_name(out, f, " of ", d->host);
 	write_name(out, f, " to ", d->bdev);
 	out_printf(out, d->n == 1 ? " holds the buffer, for " : " hold all buffers, for ");
-	out_duration_text(out, f->oldest + later);
+	out_duration_text(out, f->oldest);
 	out_printf(out, "\n  %s for %" PRIu64, d->n == 1 ? "it waits" : "they wait", d->n);
 	write_name(out, f, " of ", d->waiting);
 	out_printf(out, ", which %s for a buffer\n", d->n == 1 ? "waits" : "wait");
 }
 
-void inflight_write(struct out *out, const struct inflight *f, size_t max, uint64_t later)
+void inflight_write(struct out *out, const struct inflight *f, size_t max)
 {
 	static const char *const waits[LAYERS] = {
 		[LAYER_NETWORK] = "waiting for the network",   [LAYER_BUFFER] = "waiting for a buffer",
@@ -214,15 +219,15 @@ void inflight_write(struct out *out, const struct inflight *f, size_t max, uint6
 	};
 
 	if (f->deadlock.n)
-		write_deadlock(out, f, later);
+		write_deadlock(out, f);
 	out_printf(out, "in flight at the end: %" PRIu64 ", the oldest for ", f->n);
-	out_duration_text(out, f->oldest + later);
+	out_duration_text(out, f->oldest);
 	out_char(out, '\n');
 	for (size_t i = 0; i < f->num_groups && i < max; i++) {
 		const struct inflight_group *g = &f->groups[i];
 
 		out_text(out, "  ");
-		out_duration_text(out, g->oldest + later);
+		out_duration_text(out, g->oldest);
 		out_printf(out, ": %" PRIu64, g->n);
 		write_name(out, f, " of ", g->host);
 		write_name(out, f, ", ", g->type);

@@ -11,7 +11,7 @@
 
 enum { INFLIGHT_GROUPS = 64 };
 
-/* Names are those of the requests; MAP_NONE: not known, or several. Ages are in ns at the last entry of the trace. */
+/* Names are those of the requests; MAP_NONE: not known, or several. Ages are in ns at the end of the recording. */
 struct inflight {
 	const struct requests *requests;
 	struct inflight_group {
@@ -30,8 +30,11 @@ struct inflight {
 	} deadlock;
 };
 
-/* Finds those of hosts; where no request is of a host, all. */
-void inflight_find(struct inflight *f, const struct requests *requests);
+/*
+ * Finds those of hosts; where no request is of a host, all. end: ns, as the starts of requests, when the recording
+ * ended; 0: with its last line.
+ */
+void inflight_find(struct inflight *f, const struct requests *requests, uint64_t end);
 
 /* Whether they say more than the few requests that ended meanwhile. */
 static inline bool inflight_is_cause(const struct inflight *f)
@@ -39,8 +42,8 @@ static inline bool inflight_is_cause(const struct inflight *f)
 	return f->is_older && f->ended < f->n;
 }
 
-/* Writes lines for people: at most max groups. later: ns from the last entry to the end of the recording. */
-void inflight_write(struct out *out, const struct inflight *f, size_t max, uint64_t later);
+/* Writes lines for people: at most max groups. */
+void inflight_write(struct out *out, const struct inflight *f, size_t max);
 
 /* Writes the members of a JSON object about the deadlock. */
 void inflight_write_json(struct out *out, const struct inflight *f);

@@ -250,6 +250,7 @@ void requests_add(struct requests *r, const struct spanline *line, struct reques
 			      .wanted = role.wanted,
 			      .base = role.base,
 			      .front = is_front(line),
+			      .maybe_admin = line->maybe_admin,
 			      .open = line->open,
 			      .cut = line->cut,
 			      .covered = line->covered[OVERLAP_OFF_CPU],

@@ -54,10 +54,11 @@ struct request {
 	uint32_t waits;  /* the first one, in waits */
 	uint32_t region; /* of the bdev, of REQUESTS_REGION blocks */
 	uint8_t num_waits;
-	uint8_t qd;  /* bits of the queue depth */
-	bool wanted; /* matches -k */
-	bool base;   /* of the earlier trace of --against */
-	bool front;  /* is a request of a host, by its id */
+	uint8_t qd;       /* bits of the queue depth */
+	bool wanted;      /* matches -k */
+	bool base;        /* of the earlier trace of --against */
+	bool front;       /* is a request of a host, by its id */
+	bool maybe_admin; /* its start is missing, and it may be one that waits for events */
 	bool open, cut, covered, has_blocks, has_region, has_qd;
 };
 
