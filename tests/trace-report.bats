@@ -555,6 +555,20 @@ some_slow() { # SLOW
     grep -q 'lcore 0: 65534 of the latest 65534 entries of t02$' page
 }
 
+@test "one tracepoint that has overwritten the others is said" {
+    slow_host
+    if trace-report trace | grep overwritten; then false; fi
+    trace-dump -q -d -O -i -j trace >entries
+    trace-dump -q trace >>entries
+    local last
+    last=$(tail -n 1 entries | jq .tsc)
+    for i in $(seq 4000); do
+        echo "{\"tsc\":$((last + 100 * i)),\"lcore\":0,\"tpoint\":\"TCP_QP_STATE_CHANGE\",\"args\":{\"state\":1}}"
+    done >>entries
+    mktrace -n 4200 entries >flood
+    equal "$(trace-report flood | sed -n 2p)" '96 % of the entries are TCP_QP_STATE_CHANGE: they have overwritten what was before'
+}
+
 @test "a damaged trace has its page, and what is wrong" {
     slow_host
     head -c -60000 trace >damaged

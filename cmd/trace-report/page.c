@@ -86,6 +86,24 @@ static void put_groups(struct out *out, struct slice groups)
 	}
 }
 
+/* One tracepoint that repeats without end, as of a connection that cannot be closed, leaves no room for others. */
+static void write_flood(struct out *out, const struct facts *f)
+{
+	const double all = facts_entries(f), flood = 0.9;
+	bool is_full = false;
+	double most;
+	struct slice name = facts_largest(facts_text(f->info, "tpoints"), &most), lcore;
+	struct json j;
+
+	for (facts_each(&j, facts_text(f->info, "lcores")); facts_next(&j, NULL, &lcore);)
+		is_full |= slice_is(facts_text(lcore, "wrapped"), "true");
+	if (!is_full || most < flood * all)
+		return;
+	out_printf(out, "%d %% of the entries are ", (int)(100 * most / all));
+	facts_put(out, name);
+	out_text(out, ": they have overwritten what was before\n");
+}
+
 static void write_damage(struct out *out, const struct facts *f)
 {
 	struct slice parts = f->parts, value, gap;
@@ -113,6 +131,7 @@ static void write_damage(struct out *out, const struct facts *f)
 		out_printf(out, "%.0f slots of the rings were lost while they were recorded\n",
 			   facts_number(value, RECORDING_LOST));
 	}
+	write_flood(out, f);
 }
 
 /* What is wrong with the trace itself, before the numbers that it affects. */
