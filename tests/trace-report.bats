@@ -130,6 +130,17 @@ fits() { # COLUMNS FILE
     grep -q '^  names      none: the probe lines name no connection of this trace$' <<<"$output"
 }
 
+@test "the owners of the trace name hosts where probe lines have none" {
+    slow_host
+    # as bpftrace records them
+    grep -v '^owner:' probes >bare
+    status_is 0 trace-report trace bare
+    equal "$stderr" ''
+    grep -qx '  names      of 3 hosts, by their probes' <<<"$output"
+    grep -qx '  trace-dump -O trace | qpair-lifetimes -O - bare >lifetimes.txt' <<<"$output"
+    trace-report trace probes | sed '/^more/,$d' | diff - <(sed '/^more/,$d' <<<"$output")
+}
+
 # What the target of the sample would have answered to trace-record, of its hosts.
 answers() {
     qpair-lifetimes -q folder/usdt.txt | sed "s/.*owner=t\([0-9]*\), .*qid=\([0-9]*\), subnqn='\(.*\)', hostnqn='\(.*\)'/\1 \2 \3 \4/" |

@@ -646,12 +646,21 @@ static void put_file(struct out *out, const struct facts *f, const char *path)
 	out_word(out, slice_of(f->is_folder ? path + strlen(f->name) + 1 : path));
 }
 
+/* A command that reads the trace. */
+static void put_dump(struct out *out, const struct facts *f, const char *command)
+{
+	out_text(out, command);
+	if (f->pid)
+		out_printf(out, "-p %d", f->pid);
+	else
+		put_file(out, f, f->trace);
+}
+
 static void put_lifetimes(struct out *out, const struct facts *f)
 {
 	out_text(out, "  ");
 	if (f->has_owners) {
-		out_text(out, "trace-dump -O ");
-		put_file(out, f, f->trace);
+		put_dump(out, f, "trace-dump -O ");
 		out_text(out, " | ");
 	}
 	out_text(out, f->has_owners ? "qpair-lifetimes -O - " : "qpair-lifetimes ");
@@ -679,11 +688,7 @@ static void put_commands(struct out *out, const struct facts *f)
 		put_lifetimes(out, f);
 	if (f->pid)
 		out_text(out, "  # the trace goes on: times on this page are of other requests in a later one\n");
-	out_text(out, "  trace-dump ");
-	if (f->pid)
-		out_printf(out, "-p %d", f->pid);
-	else
-		put_file(out, f, f->trace);
+	put_dump(out, f, "  trace-dump ");
 	out_text(out, f->usdt || f->answers ? " | trace-join -j -l lifetimes.txt" : "");
 	out_text(out, f->offcpu || f->bio ? " |\n      trace-merge -" : "");
 	if (f->offcpu) {
