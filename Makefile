@@ -163,6 +163,7 @@ $(B)/bpf/%.skel.h: bpf/%.bpf.c Makefile $(B)/flags
 $(B)/common/live/calls.o: | $(B)/bpf/syscalls.h
 $(B)/bpf/syscalls.h: $(B)/flags
 	$(call say,GEN)
+	$(Q)mkdir -p $(@D)
 	$(Q)for table in 64:asm/unistd.h $(if $(filter x86,$(BPF_ARCH)),32:asm/unistd_32.h); do \
 		header="$(hash)include <$${table#*:}>"; \
 		echo "static const char *const syscalls_$${table%:*}[] = {"; \
