@@ -171,6 +171,25 @@ answers() {
     equal "${cause% (*}" 'cause: buffers, held by backup-1'
 }
 
+@test "-j prints the findings of the page, and those of each host; --fail exits with 3 if there is one" {
+    recording
+    status_is 3 trace-report -j --fail folder
+    echo "$output" >found
+    equal "$(jq -r 'select(.group | not) | "\(.cause) \(.who)"' found | head -n 1)" 'buffer backup-1'
+    trace-report folder | sed -n 's/^cause: //p' | grep '^buffers, held by backup-1 '
+    jq -r 'select(.group) | .group.host' found | sort -u >hosts
+    [ "$(wc -l <hosts)" -gt 1 ]
+    # each host's finding is that of its row
+    jq -r 'select(.group and .cause == "buffer") | .group.host' found | grep -v backup-1
+    trace-report folder | grep '    cause: buffer, backup-1'
+    status_is 2 trace-report -j --html page.html folder
+    says 'trace-report: -j and --html exclude each other'
+    [ ! -e page.html ]
+    mktrace "$DATA/common.jsonl" >healthy
+    status_is 0 trace-report --fail -j healthy
+    equal "$(jq -r .cause <<<"$output" | sort -u)" none
+}
+
 @test "hosts are named by what the target answers where no probe names them" {
     recording
     trace-report folder | sed '/^recorded/,$d' >probed

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "answer_json.h"
 #include "cli.h"
 #include "each_traceline.h"
 #include "encode.h"
@@ -19,7 +20,6 @@
 #include "keys.h"
 #include "measure.h"
 #include "mem.h"
-#include "print.h"
 
 /* Groups of -g that are printed: those with most time. */
 enum { GROUPS = 64 };
@@ -134,7 +134,7 @@ static void print(struct out *out, struct tally *t)
 			findings.budget_ns = opt.measure.compare.budget_ns;
 		}
 		findings_find(&findings, t, sorted[i]);
-		(opt.output == JSON ? print_json : answer_write)(out, &findings, &opt.print);
+		(opt.output == JSON ? answer_json : answer_write)(out, &findings, &opt.print);
 		findings_free(&findings);
 	}
 	free(sorted);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "causes.h"
 
+#include "answer_json.h"
 #include "measure.h"
 
 /* Those with most time; a page has fewer. */
@@ -41,6 +42,20 @@ bool causes_of_host(const struct causes *c, struct slice host, struct findings *
 		return false;
 	findings_find(findings, &c->hosts, &c->hosts.groups[group]);
 	return findings->n;
+}
+
+void causes_write(struct out *out, const struct causes *c)
+{
+	answer_json(out, &c->findings, &(struct answer_options){});
+	for (size_t i = 0; i < c->hosts.num_groups; i++) {
+		struct findings findings = {.least_ns = FINDINGS_LEAST_NS};
+
+		if (!tally_name(&c->hosts, c->hosts.groups[i].name).n)
+			continue;
+		findings_find(&findings, &c->hosts, &c->hosts.groups[i]);
+		answer_json(out, &findings, &(struct answer_options){.group = "host"});
+		findings_free(&findings);
+	}
 }
 
 void causes_free(struct causes *c)

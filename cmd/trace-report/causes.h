@@ -23,6 +23,9 @@ void causes_find(struct causes *c, uint64_t min_ns, uint64_t end);
 /* The first finding about the requests of a host, as written in JSON. False if none of their causes is known. */
 bool causes_of_host(const struct causes *c, struct slice host, struct findings *findings);
 
+/* Writes the findings as lines of trace-causes -j: of all requests, then of those of each host, with "group". */
+void causes_write(struct out *out, const struct causes *c);
+
 void causes_free(struct causes *c);
 
 #endif

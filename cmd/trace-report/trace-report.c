@@ -25,12 +25,17 @@
 static struct {
 	pid_t pid;
 	const char *html; /* a file; NULL: none is written */
-	bool wide;
+	bool wide, json, fail;
 } opt;
+
+enum { EXIT_FOUND = 3 };
 
 static const struct cli_option options[] = {
 	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
 	{0, "html", "FILE", "also write the page to FILE as HTML, with pictures", .text = &opt.html},
+	{0, "fail", NULL, "exit status 3 if there is a cause", .flag = &opt.fail},
+	{'j', "json", NULL, "one JSON object for each finding, as trace-causes prints them, instead of the page",
+	 .flag = &opt.json},
 	{'p', "pid", "PID", "the trace of this process, as it is now", .pid = &opt.pid},
 	{0, "wide", NULL, "lines and names in full", .flag = &opt.wide},
 	{},
@@ -96,9 +101,11 @@ int main(int argc, char **argv)
 	struct terminal terminal;
 	const char *failed;
 	bool good = true;
-	int html = -1;
+	int html = -1, status;
 
 	cli_parse(&cli, argc, argv);
+	if (opt.json && opt.html)
+		cli_usage("-j and --html exclude each other");
 	terminal = terminal_open(opt.wide);
 	if (opt.html)
 		html = open_html();
@@ -112,12 +119,15 @@ int main(int argc, char **argv)
 	sources_read(&f);
 	good = f.trace && pass_run(&f, opt.html);
 	good &= !f.unread.len && (!opt.html || html >= 0);
-	if (f.info.n || f.parts.n)
+	if (opt.json && f.info.n)
+		causes_write(&page, &f.causes);
+	else if (f.info.n || f.parts.n)
 		page_write(&page, &f, &terminal);
 	if (html >= 0 && page.len)
 		good &= write_html(html, &f, out_contents(&page));
 	out_slice(&out, out_contents(&page));
 	out_close(&page);
+	status = !good ? EXIT_FAILURE : opt.fail && f.causes.findings.n ? EXIT_FOUND : EXIT_SUCCESS;
 	facts_free(&f);
-	return cli_close(&out, good ? EXIT_SUCCESS : EXIT_FAILURE);
+	return cli_close(&out, status);
 }

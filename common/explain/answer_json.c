@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "answer_json.h"
+
 #include <inttypes.h>
 
 #include "big.h"
 #include "means.h"
 #include "owed.h"
-#include "print.h"
 
 static void put_name(struct out *out, const char *key, const struct tally *t, uint32_t name)
 {
@@ -125,7 +126,7 @@ static void put_none(struct out *out, const struct findings *f, const struct ans
 	put_waits(out, f->tally, tally_set_number(f->tally, f->group, slow));
 }
 
-void print_json(struct out *out, const struct findings *f, const struct answer_options *options)
+void answer_json(struct out *out, const struct findings *f, const struct answer_options *options)
 {
 	size_t n = options->max && options->max < f->n ? options->max : f->n;
 	bool has_waits[SLOWS] = {};

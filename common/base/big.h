@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Integers of up to 128 bits as text. */
-#ifndef TRACE_CAUSES_BIG_H
-#define TRACE_CAUSES_BIG_H
+#ifndef BIG_H
+#define BIG_H
 
 #include "json.h"
 #include "out.h"
