@@ -190,6 +190,45 @@ answers() {
     equal "$(jq -r .cause <<<"$output" | sort -u)" none
 }
 
+# The counts of a connection: WHEN TSC ADDRESS MICROSECONDS-OF-A-FULL-WINDOW RETRANSMITTED LEAST-ROUND-TRIP
+connection() {
+    printf '{"when":"%s","tsc":%s,"connection":"%s","local":"10.0.0.1:4420","rtt":90,"min_rtt":%s,"retransmitted":%s,"sending":900000,"window_full":%s}\n' \
+        "$1" "$2" "$3" "$6" "$5" "$4"
+}
+
+@test "a host that does not read is named by the kernel's counts, and what else the network did" {
+    local rate
+    mkdir folder
+    mktrace "$DATA/common.jsonl" >folder/trace.bin
+    rate=$(trace-dump -i -j folder/trace.bin | jq .tsc_rate)
+    jq -nc '{method: "nvmf_subsystem_get_qpairs", begin: 1, end: 2, params: {nqn: "nqn.2026-11.fleet:sub"},
+        result: [{cntlid: 1, qid: 1, hostnqn: "nqn.2026-11.fleet:db-1",
+            peer_address: {trtype: "TCP", traddr: "10.0.0.2", trsvcid: "40001"}}]}' >folder/rpc.jsonl
+    { # a second; counts are those since the connection exists
+        connection start "$rate" 10.0.0.2:40001 5000000 7 20
+        connection start "$rate" 10.0.0.3:40002 0 0 20
+        connection start "$rate" 10.0.0.4:40003 0 3 4000
+        connection end $((2 * rate)) 10.0.0.2:40001 5560000 7 20
+        connection end $((2 * rate)) 10.0.0.3:40002 5000 0 20
+        connection end $((2 * rate)) 10.0.0.4:40003 0 5 4000
+        echo '{"when":"end","tsc":1,"tid":4,"name":"reactor_0"}'
+    } >folder/threads.jsonl
+    status_is 0 trace-report --wide folder
+    equal "$(grep '^cause: ' <<<"$output")" \
+        'cause: host nqn.2026-11.fleet:db-1 does not read its replies: its window was full for 56 % of the time'
+    equal "$(grep -c '^nothing stands out' <<<"$output")" 0
+    equal "$(grep -A 9 '^the network, by the kernel ' <<<"$output" | sed '/^$/,$d' | tail -n +2 | tr -s ' ' | cut -c 2-)" \
+        'nqn.2…-11.fleet:db-1 10.0.0.2:40001 20.0 us 56 % 0
+10.0.0.4:40003 10.0.0.4:40003 4.00 ms 0 % 2'
+    status_is 3 trace-report -j --fail folder
+    equal "$(head -n 1 <<<"$output" | jq -c '[.cause, .who, .kind, .window_full == 0.56]')" \
+        '["reply","nqn.2026-11.fleet:db-1","network",true]'
+    # what is damaged is said
+    echo '{"when":' >>folder/threads.jsonl
+    status_is 1 trace-report folder
+    grep 'unreadable: threads.jsonl:8: not a JSON object' <<<"$output"
+}
+
 @test "hosts are named by what the target answers where no probe names them" {
     recording
     trace-report folder | sed '/^recorded/,$d' >probed

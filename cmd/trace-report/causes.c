@@ -48,7 +48,7 @@ void causes_write(struct out *out, const struct causes *c)
 {
 	answer_json(out, &c->findings, &(struct answer_options){});
 	for (size_t i = 0; i < c->hosts.num_groups; i++) {
-		struct findings findings = {.least_ns = FINDINGS_LEAST_NS};
+		struct findings findings = findings_with;
 
 		if (!tally_name(&c->hosts, c->hosts.groups[i].name).n)
 			continue;

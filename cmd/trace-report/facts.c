@@ -298,4 +298,5 @@ void facts_free(struct facts *f)
 	causes_free(&f->causes);
 	intern_free(&f->hosts);
 	series_free(&f->series);
+	network_free(&f->network);
 }

@@ -15,6 +15,7 @@
 #include "json.h"
 #include "lcore_rows.h"
 #include "measured.h"
+#include "network.h"
 #include "out.h"
 #include "rows.h"
 #include "series.h"
@@ -40,11 +41,11 @@ struct facts {
 	int trace_fd, usdt_fd, offcpu_fd, bio_fd, parts_fd, rpc_fd,
 		threads_fd; /* of those that are not NULL, until they are read */
 	bool is_folder;
-	struct slice parts, rpc; /* contents of the files */
-	char *min_us;            /* the least microseconds of a slow request, of the flight recorder; NULL: any */
-	struct out unread;       /* lines, in memory: what is there but could not be read, and why */
-	bool names_unread;       /* what has the names of hosts is among these, or has malformed lines */
-	bool has_owners;         /* those of the trace itself name hosts */
+	struct slice parts, rpc, kernel; /* contents of the files; kernel: of threads and connections */
+	char *min_us;      /* the least microseconds of a slow request, of the flight recorder; NULL: any */
+	struct out unread; /* lines, in memory: what is there but could not be read, and why */
+	bool names_unread; /* what has the names of hosts is among these, or has malformed lines */
+	bool has_owners;   /* those of the trace itself name hosts */
 
 	struct slice info;    /* the line of trace-dump -i -j; empty: there is no trace */
 	struct out info_text; /* in memory, as is that */
@@ -72,6 +73,7 @@ struct facts {
 	bool *probed; /* of these: a probe names a connection of it; else only the target's answers do */
 	size_t num_probed, cap_probed;
 	struct causes causes;
+	struct network network;
 	struct series series;
 };
 

@@ -205,7 +205,9 @@ static void put_causes(struct out *out, const struct facts *f, const struct term
 {
 	const uint64_t requests = f->causes.requests.dropped, rows = f->causes.all.dropped;
 
-	answer_write(out, &f->causes.findings, &(struct answer_options){.report = true, .terminal = *terminal});
+	answer_write(out, &f->causes.findings,
+		     &(struct answer_options){
+			     .report = true, .elsewhere = network_deaf(&f->network), .terminal = *terminal});
 	if (requests || rows)
 		out_text(out, "\nnot all of it is explained\n");
 	put_unexplained(out, requests, REQUESTS_DROPPED);
@@ -706,11 +708,36 @@ static void put_commands(struct out *out, const struct facts *f)
 		      "  trace-perfetto lines.jsonl >trace.pb  # a picture for ui.perfetto.dev\n");
 }
 
-void page_write(struct out *to, struct facts *f, const struct terminal *terminal)
+/* A host that does not read. */
+static void put_deaf(struct out *out, struct facts *f, const char *word)
+{
+	const struct network_connection *deaf = network_deaf(&f->network);
+
+	if (!deaf)
+		return;
+	out_printf(out, "%s: host ", word);
+	network_put_name(out, f, deaf);
+	out_printf(out, " does not read its replies: its window was full for %.0f %% of the time\n",
+		   100 * network_full(deaf));
+}
+
+bool page_hang(struct out *out, struct facts *f)
+{
+	const struct inflight *inflight = &f->causes.inflight;
+	bool hangs = put_still(out, f) || inflight_is_cause(inflight);
+
+	if (inflight->is_older) {
+		inflight_write(out, inflight, GROUPS);
+		out_text(out, hangs ? "" : "\n");
+	}
+	return hangs;
+}
+
+bool page_write(struct out *to, struct facts *f, const struct terminal *terminal)
 {
 	const struct inflight *inflight = &f->causes.inflight;
 	struct out out = {.fd = OUT_MEMORY};
-	bool explains; /* the requests that ended */
+	bool hangs, explains, named; /* explains: the requests that ended; named: a cause of theirs, or of a hang */
 
 	put_title(&out, f);
 	put_trigger(&out, f);
@@ -720,16 +747,21 @@ void page_write(struct out *to, struct facts *f, const struct terminal *terminal
 		out_text(&out, "The trace has no entries: was tracing enabled, as by -e of an SPDK application?\n");
 	else if (f->info.n && !f->requests)
 		out_printf(&out, "No requests but %" PRIu64 " of admin: there is nothing to compare.\n", f->admin);
-	explains = !put_still(&out, f) && f->requests && !inflight_is_cause(inflight);
-	if (inflight->is_older) {
-		inflight_write(&out, inflight, GROUPS);
-		out_text(&out, explains ? "\n" : "");
+	hangs = page_hang(&out, f);
+	explains = !hangs && f->requests;
+	named = hangs || f->causes.findings.n;
+	if (!named) {
+		put_deaf(&out, f, "cause");
+		out_text(&out, network_deaf(&f->network) ? "  often: look at that host and its network\n\n" : "");
 	}
 	put_lines(to, out_contents(&out), terminal);
 	out.len = 0;
 	if (explains)
 		put_causes(to, f, terminal);
+	if (named)
+		put_deaf(&out, f, "\nalso");
 	put_hosts(&out, f, explains, terminal);
+	network_put(&out, f, &f->network);
 	put_lcores(&out, f, terminal);
 	put_slowest(&out, f, terminal);
 	if (inflight->n && !inflight->is_older) {
@@ -741,4 +773,5 @@ void page_write(struct out *to, struct facts *f, const struct terminal *terminal
 	if (facts_entries(f))
 		put_commands(to, f);
 	out_close(&out);
+	return named || network_deaf(&f->network);
 }

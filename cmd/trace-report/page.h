@@ -6,7 +6,10 @@
 #include "facts.h"
 #include "terminal.h"
 
-/* As wide as the terminal; with colours if that has them. */
-void page_write(struct out *to, struct facts *f, const struct terminal *terminal);
+/* Lines about what hangs. Returns whether they are the cause, rather than requests that ended. Call it once. */
+bool page_hang(struct out *out, struct facts *f);
+
+/* As wide as the terminal; with colours if that has them. Returns whether there is a cause. */
+bool page_write(struct out *to, struct facts *f, const struct terminal *terminal);
 
 #endif

@@ -19,7 +19,7 @@
 
 enum { /* bytes that are read of a file */
        START = 1 << 20,
-       THREADS = 2 << 20,
+       THREADS = 4 << 20,  /* trace-record ends with less */
        LAST = 1 << 16,     /* of offcpu.jsonl, which says at its end what did not end */
        ANSWERS = 80 << 20, /* trace-record ends with less */
 };
@@ -157,19 +157,20 @@ static void read_answers(struct facts *f)
 	f->answers = NULL;
 }
 
-/* What the threads of the target were in; the texts are valid until the tool ends. */
+/* What the kernel said of the target; the texts are valid until the tool ends. */
 static void read_threads(struct facts *f)
 {
-	struct slice lines = {}, why = json_unquoted(facts_text(find_part(f, "rpc"), RECORDING_WHY));
+	struct slice why = json_unquoted(facts_text(find_part(f, "rpc"), RECORDING_WHY));
 	struct stat st;
 	char *last;
 	ssize_t n;
 
 	f->still.unanswered = memmem(why.p, why.n, "no reply", 8) ? why : (struct slice){"", 0};
 	if (f->threads) {
-		read_start(f, f->threads, f->threads_fd, THREADS, &lines);
+		if (read_start(f, f->threads, f->threads_fd, THREADS, &f->kernel))
+			check_objects(f, f->threads, f->kernel);
 		close(f->threads_fd);
-		still_threads(&f->still, lines);
+		still_threads(&f->still, f->kernel);
 	}
 	if (!f->offcpu || fstat(f->offcpu_fd, &st) != 0)
 		return;

@@ -94,13 +94,34 @@ static bool write_html(int fd, const struct facts *f, struct slice page)
 	return false;
 }
 
+/* The cause of the page first. Returns whether there is one. */
+static bool write_lines(struct out *out, struct facts *f, const struct network_connection *deaf)
+{
+	struct out hang = {.fd = OUT_MEMORY};
+	bool hangs = page_hang(&hang, f);
+
+	if (hangs) {
+		out_text(out, "{\"cause\":\"hang\",\"kind\":\"open\",\"text\":");
+		out_json(out, out_contents(&hang));
+		out_text(out, "}\n");
+	}
+	out_close(&hang);
+	if (deaf && !f->causes.findings.n)
+		network_write(out, f, deaf);
+	causes_write(out, &f->causes);
+	if (deaf && f->causes.findings.n)
+		network_write(out, f, deaf);
+	return hangs || deaf || f->causes.findings.n;
+}
+
 int main(int argc, char **argv)
 {
 	struct out out, page = {.fd = OUT_MEMORY};
 	static struct facts f = {.unread.fd = OUT_MEMORY};
+	const struct network_connection *deaf;
 	struct terminal terminal;
 	const char *failed;
-	bool good = true;
+	bool good = true, found = false;
 	int html = -1, status;
 
 	cli_parse(&cli, argc, argv);
@@ -119,15 +140,17 @@ int main(int argc, char **argv)
 	sources_read(&f);
 	good = f.trace && pass_run(&f, opt.html);
 	good &= !f.unread.len && (!opt.html || html >= 0);
+	network_read(&f.network, &f);
+	deaf = network_deaf(&f.network);
 	if (opt.json && f.info.n)
-		causes_write(&page, &f.causes);
+		found = write_lines(&page, &f, deaf);
 	else if (f.info.n || f.parts.n)
-		page_write(&page, &f, &terminal);
+		found = page_write(&page, &f, &terminal);
 	if (html >= 0 && page.len)
 		good &= write_html(html, &f, out_contents(&page));
 	out_slice(&out, out_contents(&page));
 	out_close(&page);
-	status = !good ? EXIT_FAILURE : opt.fail && f.causes.findings.n ? EXIT_FOUND : EXIT_SUCCESS;
+	status = !good ? EXIT_FAILURE : opt.fail && found ? EXIT_FOUND : EXIT_SUCCESS;
 	facts_free(&f);
 	return cli_close(&out, status);
 }

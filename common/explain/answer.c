@@ -472,8 +472,9 @@ static void put_findings(struct out *out, const struct findings *f, enum slow sl
 		put_cure(out, f->tally, &f->all[0], options->report);
 	} else {
 		out_printf(out, "%s ",
-			   slow == SLOW_ALIKE ? "nothing stands out: most of the time is in"
-					      : "cause not found: most of the extra time is in");
+			   options->elsewhere   ? "in the trace, most of the time is in"
+			   : slow == SLOW_ALIKE ? "nothing stands out: most of the time is in"
+						: "cause not found: most of the extra time is in");
 		put_layer(out, terminal, largest);
 		out_printf(out, " (%.0f %%)\n", m->more ? 100.0 * m->layers[largest] / m->more : 0.0);
 	}

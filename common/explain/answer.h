@@ -13,6 +13,7 @@ struct answer_options {
 	bool against;      /* fast requests are those of an earlier trace */
 	/* of a report: the conclusion comes first, its commands read lines.jsonl, and old requests are not in it */
 	bool report;
+	bool elsewhere; /* the report has a cause that is not in the trace */
 	struct terminal terminal;
 };
 
