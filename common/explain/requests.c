@@ -157,7 +157,8 @@ static void add_leg(struct requests *r, uint32_t bdev, uint32_t leg)
 	if (bdev == MAP_NONE || leg == MAP_NONE)
 		return;
 	of = name_at(r, bdev);
-	of->has_legs |= of->has_leg && of->leg != leg;
+	/* one of another process, which has @ in its name, is a part of its own */
+	of->has_legs |= (of->has_leg && of->leg != leg) || memchr(r->names.all[leg].p, '@', r->names.all[leg].n);
 	of->has_leg = true;
 	of->leg = leg;
 }

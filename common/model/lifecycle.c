@@ -229,6 +229,15 @@ static struct object *find(const struct lifecycle *l, struct slice letter, uint6
 	return latest;
 }
 
+/* A command of another process, as trace-match writes it, has the source of that. */
+static uint64_t in_its_source(const struct traceline *line, struct slice value, uint64_t address)
+{
+	const struct traceline other = {
+		.source = value.p[0] == '{' ? traceline_string(json_member(value, slice_of("source"))) : line->source};
+
+	return traceline_in_source(other.source.n ? &other : line, address);
+}
+
 struct object *lifecycle_related(const struct lifecycle *l, const struct traceline *line)
 {
 	struct slice letter, own_letter;
@@ -247,7 +256,7 @@ struct object *lifecycle_related(const struct lifecycle *l, const struct traceli
 		uint64_t address;
 
 		if (is_address(line->args[i].value, &address) &&
-		    (object = find(l, letter, traceline_in_source(line, address), &number)))
+		    (object = find(l, letter, in_its_source(line, line->args[i].value, address), &number)))
 			return object;
 	}
 	return NULL;

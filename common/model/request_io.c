@@ -53,6 +53,9 @@ static void add_command(struct request_io *io, const struct span *s)
 	const char *type = io_args_add_command(&says, span_poller(s));
 
 	io->type = io->type ? io->type : type;
+	/* the bdev I/Os of its request say the rest */
+	if (s->is_remote)
+		return;
 	keep_first(&io->args, &says, IO_LBA);
 	add(&io->args, &says, IO_BLOCKS);
 }

@@ -62,6 +62,14 @@ static void count_type(struct division *m, const struct span *s, uint64_t ns)
 	self->num_letters += i == self->num_letters;
 }
 
+/* Until when a child is at work. A request is for its command until it replies: the rest is on the wire. */
+static uint64_t work_end(const struct division *m, const struct span *s, const struct span *child)
+{
+	uint64_t end = spans_until(m->spans, child);
+
+	return s->is_remote && spans_kind(m->spans, child) != SPDK_SOCKET_WRITE ? min_u64(end, child->reply) : end;
+}
+
 /* Sorts the children of all spans in a tree, which ends here at the latest. */
 static void prepare(struct division *m, struct span *s, uint64_t end)
 {
@@ -70,7 +78,7 @@ static void prepare(struct division *m, struct span *s, uint64_t end)
 	count_type(m, s, 0);
 	s->path = (struct span_path){.end = end};
 	for (struct span *child = s->child; child; child = child->next)
-		prepare(m, child, min_u64(spans_until(m->spans, child), end));
+		prepare(m, child, min_u64(work_end(m, s, child), end));
 	if (s->child)
 		s->path.latest = s->path.chain = sorted(&siblings, s->num_children);
 }
@@ -143,6 +151,9 @@ static void divide(struct division *m, struct span *s, struct span *io, uint64_t
 	m->reply = min_u64(s->reply, reply);
 	if (spans_is_bdev_io(m->spans, s))
 		io = s;
+	/* the wire is no part of the bdev above it */
+	if (s->is_remote)
+		io = NULL;
 	while (from < to) {
 		struct span *child = find_link(s, to);
 		uint64_t start = from;

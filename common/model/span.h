@@ -82,6 +82,8 @@ struct span {
 		SPAN_QUEUE_IO,
 	} queue;
 	bool has_parent; /* in the trace, even if it is not stored */
+	bool is_remote;  /* a command whose request, of the process that it was sent to, is a child */
+	bool is_far;     /* below a command of another source */
 	bool unknown;    /* its object has no id: the creation was overwritten */
 	bool cut;        /* its creation is not among the lines */
 	bool torn;
@@ -123,7 +125,7 @@ static inline struct slice span_args(const struct span *s)
 	return (struct slice){s->text.buf + s->parent_n + s->poller_n + s->owner_n, s->args_n};
 }
 
-/* The argument with the name of a bdev. */
+/* The argument with the name of a bdev; of one that is far, its name in any case, and after @ its source. */
 static inline struct slice span_bdev(const struct span *s)
 {
 	return (struct slice){s->text.buf + s->parent_n + s->poller_n + s->owner_n + s->args_n, s->bdev_n};

@@ -214,6 +214,8 @@ static void add_child(struct spans *spans, struct span *parent, struct span *s)
 	s->parent = parent;
 	if (spans_kind(spans, s) == SPDK_SOCKET_WRITE)
 		replies_extend(parent, s);
+	else if (spans_kind(spans, parent) == SPDK_NVME_COMMAND)
+		parent->is_remote = true;
 	if (spans_is_bdev_io(spans, s))
 		source_of(spans, s->source)->shows_bdev_io = true;
 	parent->num_children++;
@@ -261,8 +263,13 @@ static void keep_texts(struct spans *spans, struct span *s, const struct traceli
 		out_char(&s->text, '}');
 		s->args_n = line->args_end - start + 1;
 	}
-	out_slice(&s->text, bdev);
-	s->bdev_n = bdev.n;
+	s->bdev_n = s->text.len;
+	out_slice(&s->text, s->is_far ? spdk_bdev(line->owner, bdev) : bdev);
+	if (s->is_far && spans_is_bdev_io(spans, s) && s->source != MAP_NONE) {
+		out_char(&s->text, '@');
+		out_slice(&s->text, spans->sources.all[s->source]);
+	}
+	s->bdev_n = s->text.len - s->bdev_n;
 }
 
 static void find_parent(struct spans *spans, struct span *s, const struct traceline *line, bool first)
@@ -287,6 +294,7 @@ static void find_parent(struct spans *spans, struct span *s, const struct tracel
 	}
 	if (first) {
 		s->has_parent = id.p || parent;
+		s->is_far = parent && (parent->is_far || parent->source != s->source);
 		keep_texts(spans, s, line, id, parent);
 		if (s->has_parent)
 			admin_child(&spans->admin, parent, spans_tpoint(spans, s->states[0].state));

@@ -123,7 +123,7 @@ static inline bool spans_is_bdev_io(const struct spans *spans, const struct span
 /* The name of the bdev of a bdev I/O, as written in JSON; empty: not known. */
 static inline struct slice spans_bdev(const struct span *s)
 {
-	return spdk_bdev(span_owner(s), span_bdev(s));
+	return s->is_far ? span_bdev(s) : spdk_bdev(span_owner(s), span_bdev(s));
 }
 
 /* What a span waits for in this state, one of its own; but see span.reply. */
@@ -131,6 +131,9 @@ static inline enum layer spans_layer(const struct spans *spans, const struct spa
 {
 	const struct spdk_tpoint *tpoint = spans_tpoint(spans, state);
 
+	/* what the request below it does not explain */
+	if (s->is_remote && tpoint->layer == LAYER_DRIVE)
+		return LAYER_NETWORK;
 	return tpoint->passes_on && !spans->by_source[(uint32_t)(s->source + 1)].shows_bdev_io ? LAYER_BELOW
 											       : tpoint->layer;
 }
