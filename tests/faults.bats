@@ -27,6 +27,7 @@ inputs() {
     } >owned
     qpair-lifetimes -q probes >lifetimes
     trace-latency -qe lines >encoded
+    awk -v n=6 -f "$ROOT/tests/crossing.awk" >matching
     trace-join -j -l lifetimes lines >joined
     trace-spans -q -j lines >spans
     trace-causes -q -e spans >sums
@@ -52,6 +53,7 @@ COMMANDS=(
     'pread lseek mmap|trace-latency -q --merge --against encoded encoded'
     'pread lseek mmap|trace-perfetto -q -e lines'
     'lseek mmap|trace-merge -q lines joined'
+    'pread lseek mmap|trace-match -q matching'
     'pread lseek mmap|trace-spans -q -s -n 3 lines'
     'pread lseek mmap|trace-spans -q -j -a -k id=* lines'
     'pread lseek mmap|trace-causes -q spans'

@@ -97,6 +97,7 @@ static const struct reader {
 	 {{"-erg", "args"}, {"-erg", "status", "-g", "args"}}},
 	{READER("trace-perfetto", "trace-lines-perfetto", 45), NULL, ANYTHING, {{"-"}, {"-q", "-e"}}},
 	{READER("trace-merge", "trace-lines-merge", 130), traces, ANYTHING, {{"FILE", "-"}, {"-r", "7", "b=FILE"}}},
+	{READER("trace-match", "trace-lines-match", 40), NULL, ANYTHING, {{BYTES}, {"-q", "--same-clock", "a=" BYTES}}},
 	{READER("trace-spans", "trace-lines-spans", 40),
 	 NULL,
 	 TEXT,

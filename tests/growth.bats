@@ -38,6 +38,7 @@ COMMANDS=(
     'trace-perfetto -q FILE|objects objects_here late states types owners reconnects related members escapes deep held held_ended falling absent'
     'trace-perfetto -q -e FILE|objects states owners'
     'trace-merge -q -r 9 FILE|objects escapes deep'
+    'trace-match -q FILE|objects late owners reconnects commands commands_alike'
     'trace-dump -q -a FILE|ring tpoints entries string strings owner names'
     'trace-dump -i -j -O FILE|ring'
     'trace-dump -i --page FILE|ring tpoints entries'
@@ -61,6 +62,9 @@ make_input() { # KIND N
         inputs interleaved "$2" >entries
         mktrace -l G4 -n "$2" entries >"$made"
         ;;
+    # that a process sends to itself
+    commands) awk -v n="$2" -f "$ROOT/tests/crossing.awk" >"$made" ;;
+    commands_alike) awk -v n="$2" -v alike=1 -v depth=128 -f "$ROOT/tests/crossing.awk" >"$made" ;;
     *) inputs "$1" "$2" >"$made" ;;
     esac
     ln -sf "$made" input

@@ -340,6 +340,9 @@ T
 2 % --against is for a table or -j % trace-latency -H --against encoded lines
 1 % trace-merge: no source has trace lines % trace-merge empty empty2
 2 % two sources are called 'lines' % trace-merge lines ./lines
+2 % two sources are called 'lines' % trace-match lines ./lines
+1 % trace-match: no command matches: are these traces of the same time % trace-match lines
+1 % trace-match: spans: span lines, not trace lines % trace-match spans
 2 % -s is now an operand: NAME=FILE % trace-merge -s x=lines
 2 % -r '2.6': ticks per second are expected, such as 2600000000 % trace-merge -r 2.6 lines
 2 % -r '0': ticks per second are expected % trace-merge -r 0 lines

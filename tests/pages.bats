@@ -210,6 +210,8 @@ sample() {
         gzip -dc "$DATA/slow-host.trace.gz" >$target.trace
         qpair-lifetimes "$DATA/slow-host-probes.txt" >$target.trace.lifetimes
     done
+    gzip -dc "$DATA/initiator.trace.gz" >host.bin
+    gzip -dc "$DATA/initiator-target.trace.gz" >target.bin
     cp "$DATA/sql/offcpu.jsonl" .
     sed -n '1s/"tpoint".*/"tpoint":"BLOCK_IO","args":{"disk":"nvme0n1","sector":8,"bytes":4096,"latency":1.000}}/p' \
         offcpu.jsonl >disks.jsonl

@@ -249,7 +249,7 @@ void lines_complain(struct lines *l, const char *format, ...)
 	char what[256];
 	va_list args;
 
-	if (l->faulty++ >= COMPLAINTS_SHOWN)
+	if (l->faulty++ >= COMPLAINTS_SHOWN || l->again)
 		return;
 	call_hook(l, LINES_REPORT);
 	va_start(args, format);
@@ -264,7 +264,7 @@ int lines_close(struct lines *l, int error)
 	l->failed = error;
 	if (error == EISDIR && l->wanted)
 		l->is = KIND_DIRECTORY;
-	if (l->faulty > COMPLAINTS_SHOWN)
+	if (l->faulty > COMPLAINTS_SHOWN && !l->again)
 		warnx("%s: and %" PRIu64 " more such line%s", l->name, l->faulty - COMPLAINTS_SHOWN,
 		      l->faulty - COMPLAINTS_SHOWN == 1 ? "" : "s");
 	if (error == EMSGSIZE)

@@ -36,6 +36,7 @@ struct lines {
 	const char *name;   /* for messages: the path, or <stdin> */
 	uint64_t number;    /* of the line that was returned last, from 1 */
 	uint64_t faulty;    /* lines that lines_complain() was called for */
+	bool again;         /* these lines were read before: what is wrong with single ones was printed */
 	enum input_kind is; /* the kind that lines_expect() refused, else KIND_UNKNOWN */
 	bool failed;        /* lines_close() has said why the input ended early: there may have been no line */
 

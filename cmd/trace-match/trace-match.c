@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trace-match: finds which NVMe/TCP command of an SPDK process is which request of another one, from their traces
+ * alone, and merges these: so that the tree of a request goes on in the process that it was sent to.
+ */
+#include <err.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "io.h"
+#include "json.h"
+#include "match.h"
+#include "mem.h"
+#include "merged.h"
+#include "out.h"
+
+enum { OFFSETS_SHOWN = 4 }; /* drifts of segments in a note */
+
+static struct {
+	bool quiet, same_clock;
+} opt;
+
+static const struct cli_option options[] = {
+	{'q', "quiet", NULL, "print no notes about queues, clocks, and what was not matched", .flag = &opt.quiet},
+	{0, "same-clock", NULL, "all files are of one machine since it was started", .flag = &opt.same_clock},
+	{},
+};
+
+static const struct cli cli = {
+	"Usage: %s [OPTION]... [[NAME=]FILE]...\n"
+	"Find which NVMe/TCP command of one SPDK process is which request of another, or of itself, and print their\n"
+	"trace lines as one timeline in which requests are below their commands. Each FILE is the trace of a process,\n"
+	"or its trace lines; NAME is what it is called, instead of its own name.\n",
+	"Examples:\n"
+	"  %s engine=engine.trace replica=replica.trace | trace-spans -s -n 10\n"
+	"  %s --same-clock target.trace | trace-causes\n",
+	.options = options,
+};
+
+/* The path of a copy, without a name, of what cannot be read twice. */
+static char *copy(int from, const char *name)
+{
+	char block[IO_BLOCK];
+	FILE *to = tmpfile();
+	ssize_t n;
+
+	if (!to)
+		err(EXIT_FAILURE, "%s: no file for a copy of it", name);
+	while ((n = io_read(from, block, sizeof(block))) > 0)
+		if (io_write(fileno(to), block, n) != 0)
+			err(EXIT_FAILURE, "%s: a copy of it", name);
+	if (n < 0)
+		err(EXIT_FAILURE, "%s", name);
+	/* the descriptor stays open */
+	return mem_printf("/proc/self/fd/%d", fileno(to));
+}
+
+static void open_source(struct source *s, const char *path)
+{
+	int fd = io_open(path);
+	struct stat status;
+
+	s->file = io_name(path);
+	if (fd < 0 || fstat(fd, &status) != 0)
+		err(EXIT_FAILURE, "%s", s->file);
+	if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
+		s->path = mem_copy(slice_of(strcmp(path, "-") == 0 ? "/proc/self/fd/0" : path));
+	else
+		s->path = copy(fd, s->file);
+	if (fd != STDIN_FILENO)
+		close(fd);
+}
+
+/* From NAME=FILE or FILE; a slash before the equals sign is part of a path. */
+static struct source make_source(const char *operand)
+{
+	const char *equals = strchr(operand, '='), *slash = strrchr(operand, '/'), *path = operand;
+	struct slice name = slice_of(slash && slash[1] ? slash + 1 : operand);
+	struct out text = {.fd = OUT_MEMORY};
+	struct source s = {};
+
+	if (equals && equals > operand && equals[1] && !memchr(operand, '/', equals - operand)) {
+		name = slice_between(operand, equals);
+		path = equals + 1;
+	} else if (strcmp(operand, "-") == 0) {
+		name = slice_of("stdin");
+	}
+	open_source(&s, path);
+	out_json(&text, name);
+	s.name = mem_slice(slice_between(text.buf + 1, text.buf + text.len - 1));
+	out_close(&text);
+	return s;
+}
+
+static const char *see_line(void *context, struct traceline *line, struct slice text)
+{
+	(void)text;
+	return source_line(context, line);
+}
+
+/* Returns 0, or -1 after a message. */
+static int read_source(struct source *s, struct out *out)
+{
+	struct each_traceline file;
+	int result;
+
+	if (each_traceline_open(&file, s->path, "trace-match -", out) != 0)
+		err(EXIT_FAILURE, "%s", s->file);
+	file.lines.name = s->file;
+	file.quiet = opt.quiet;
+	source_start(s);
+	result = each_traceline_run(&file, see_line, s);
+	source_end(s);
+	if (!s->any && result == 0)
+		cli_notice(opt.quiet, "%s: empty: there are no trace lines", s->file);
+	cli_note(opt.quiet, s->file, s->foreign,
+		 "line{ has|s have} a source already: {it is|they are} passed on, and not matched");
+	return result;
+}
+
+/* Says how two clocks differ, and how well that is known. */
+static void note_offset(const struct match *m, size_t initiator, size_t target)
+{
+	const struct offset *o = match_offset(m, initiator, target);
+	struct out text = {.fd = OUT_MEMORY};
+	double bound = 0, even = 0;
+
+	if (!o->n)
+		return;
+	for (size_t i = 0; i < o->n; i++) {
+		bound = o->all[i].bound > bound ? o->all[i].bound : bound;
+		even = o->all[i].even > even ? o->all[i].even : even;
+	}
+	out_duration_text(&text, bound);
+	out_text(&text, ", if both clocks run evenly ");
+	out_duration_text(&text, even < bound ? even : bound);
+	for (size_t i = 0; i < o->n && i < OFFSETS_SHOWN; i++)
+		out_printf(&text, "%s%+.1f", i ? ", " : "; drift ", o->all[i].slope * 1e6);
+	out_text(&text, o->n > OFFSETS_SHOWN ? ", ... ppm" : " ppm");
+	cli_notice(opt.quiet, "%s: %+.3f us make its times those of %s; the error is at most %.*s",
+		   m->sources[target].name.p, (double)offset_at(o, m->sources[target].first, &bound) / 1000,
+		   m->sources[initiator].name.p, (int)text.len, text.buf);
+	out_close(&text);
+}
+
+static void note_matches(const struct match *m, size_t left_out)
+{
+	struct out text = {.fd = OUT_MEMORY};
+	const struct {
+		uint64_t n;
+		const char *what;
+	} reasons[] = {
+		{m->foreign, "of queues that are found in no target"},
+		{m->outside, "before or after what the target's trace has"},
+		{m->ambiguous, "between matched ones, but ambiguous, as entries are missing"},
+	};
+
+	for (size_t i = 0; i < m->n; i++)
+		for (size_t k = 0; k < m->n; k++)
+			note_offset(m, i, k);
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+		if (reasons[i].n)
+			out_printf(&text, "; %" PRIu64 " %s", reasons[i].n, reasons[i].what);
+	if (m->contradicted)
+		out_printf(&text, "; of all, %" PRIu64 " fitted but contradicted the clocks", m->contradicted);
+	cli_notice(opt.quiet, "%" PRIu64 " of %" PRIu64 " NVMe/TCP commands matched%.*s", m->matched, m->commands,
+		   (int)text.len, text.buf ? text.buf : "");
+	cli_count(opt.quiet, left_out,
+		  "%zu source{|s} left out: nothing ties {its|their} clock{|s} to that of the first one; see "
+		  "--same-clock",
+		  left_out);
+	out_close(&text);
+}
+
+int main(int argc, char **argv)
+{
+	static struct match m;
+	static struct out out;
+	const char *const *operands;
+	int status = EXIT_SUCCESS;
+	size_t left_out = 0;
+
+	cli_parse(&cli, argc, argv);
+	out_open(&out, STDOUT_FILENO);
+	operands = cli_operands(argc, argv, "files of traces or trace lines", &m.n);
+	m.same_clock = opt.same_clock;
+	m.sources = mem_array(m.n, sizeof(*m.sources));
+	for (size_t i = 0; i < m.n; i++) {
+		m.sources[i] = make_source(operands[i]);
+		for (size_t k = 0; k < i; k++)
+			if (slice_equal(m.sources[i].name, m.sources[k].name))
+				cli_usage("two sources are called '%s': NAME=FILE gives another name",
+					  m.sources[i].name.p);
+	}
+	for (size_t i = 0; i < m.n; i++)
+		if (read_source(&m.sources[i], &out) != 0)
+			status = EXIT_FAILURE;
+	match_run(&m);
+	if (merged_write(&out, &m, &left_out) != 0)
+		status = EXIT_FAILURE;
+	/* of what cannot be read, it was said */
+	if (!out.error && (m.commands || status == EXIT_SUCCESS))
+		note_matches(&m, left_out);
+	if (!m.matched && !out.error && status == EXIT_SUCCESS) {
+		warnx("no command matches: are these traces of the same time, with the groups nvme_tcp, nvmf_tcp and "
+		      "bdev?");
+		status = EXIT_FAILURE;
+	}
+	for (size_t i = 0; i < m.n; i++)
+		source_free(&m.sources[i]);
+	free(m.sources);
+	match_free(&m);
+	return cli_close(&out, status);
+}
