@@ -403,8 +403,8 @@ in flight at the end: 40, the oldest for 5.00 s
     { hang; flying 8 1999000 engine - buffer; } >early
     { hang; flying 7 2000100 engine - buffer; } >fewer
     { hang; flying 8 2000100 engine - buffer; flying 1 2000200 web Web bdev; } >other
-    { hang; flying 8 2000100 engine - buffer; requests 1 0 4000000 slow Slow '"bdev":4000000.000'; } >slow
-    for file in late early fewer other slow; do
+    { hang; flying 8 2000100 engine - buffer; requests 1 0 4000000 slow Slow '"bdev":4000000.000'; } >ended
+    for file in late early fewer other ended; do
         trace-causes -q --open "$file" >text
         if grep deadlock text; then false; fi
     done
