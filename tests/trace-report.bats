@@ -171,6 +171,25 @@ answers() {
     equal "${cause% (*}" 'cause: buffers, held by backup-1'
 }
 
+@test "a bdev whose name is its UUID has its alias instead, if the target says it" {
+    recording
+    bdev() { jq -nc --arg uuid "$1" --argjson aliases "$2" '{name: "Archive", uuid: $uuid, aliases: $aliases, block_size: 512, assigned_rate_limits: {rw_ios_per_sec: 5000}}'; }
+    answer() { jq -sc '{method: "bdev_get_bdevs", result: .}' >folder/rpc.jsonl; }
+    { bdev Archive '["lvs/archive", "other"]'; echo '{"aliases":["nameless"]}'; } | answer
+    trace-report --html html folder >page
+    grep -q '^cause: a rate limit of bdev lvs/archive (' page
+    grep -q '^  .* of backup-1/1, write, lvs/archive, 256 blocks$' page
+    equal "$(cat page html | grep -c Archive)" 0
+    trace-report -j folder >found
+    equal "$(jq -r .who found | head -n 1)" lvs/archive
+    equal "$(jq -r '.waits // empty | .[] | select(.victim == "backup-1").bdev // empty' found | sort -u)" lvs/archive
+    # of any other bdev, the alias is the UUID
+    for other in '32bf5dfa-7d38-4e8b-9a5c-3a0c84bbb7d9 ["32bf5dfa-7d38-4e8b-9a5c-3a0c84bbb7d9"]' 'Archive []' 'Archive [""]' 'Archive null'; do
+        bdev "${other%% *}" "${other#* }" | answer
+        trace-report folder | grep -q '^cause: a rate limit of bdev Archive ('
+    done
+}
+
 @test "-j prints the findings of the page, and those of each host; --fail exits with 3 if there is one" {
     recording
     status_is 3 trace-report -j --fail folder

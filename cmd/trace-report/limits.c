@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "aliases.h"
 #include "facts.h"
 
 /* From this share of a limit on, requests that come at random wait for it in some of its timeslices. */
@@ -49,7 +50,7 @@ static bool is_near(double rate, struct slice limits, const char *key, double un
 static void see_bdev(struct requests *r, struct slice bdev)
 {
 	struct slice limits = facts_text(bdev, "assigned_rate_limits");
-	uint32_t name = intern_get(&r->names, json_unquoted(facts_text(bdev, "name")));
+	uint32_t name = intern_get(&r->names, aliases_name(bdev));
 	const double mebi = 1 << 20;
 	struct rate rate;
 

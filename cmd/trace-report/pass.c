@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "aliases.h"
 #include "beside.h"
 #include "info.h"
 #include "input.h"
@@ -27,6 +28,7 @@ struct pass {
 	struct line_writer writer;
 	struct joining joining;
 	struct beside beside;
+	struct aliases aliases;
 	struct traceline line; /* of an entry */
 	uint64_t base;         /* ticks of time 0 */
 	bool good;
@@ -73,6 +75,7 @@ static void read_entry(struct pass *p, const struct entry *e)
 
 	read_beside(p, e->tsc);
 	line_fill(&p->writer, e, p->base, &p->line);
+	p->line.owner = aliases_owner(&p->aliases, p->line.owner);
 	/* as trace-merge says it */
 	if (p->beside.n)
 		p->line.source = slice_of("trace");
@@ -130,6 +133,7 @@ static void start(struct pass *p)
 		beside_add(&p->beside, f->offcpu_fd, io_name(f->offcpu));
 	if (f->bio)
 		beside_add(&p->beside, f->bio_fd, io_name(f->bio));
+	aliases_read(&p->aliases, f->rpc);
 	facts_start(f);
 }
 
@@ -196,6 +200,7 @@ bool pass_run(struct facts *f, bool pictures)
 		traceline_free(&p.line);
 		line_close(&p.writer);
 		joining_free(&p.joining);
+		aliases_free(&p.aliases);
 	} else {
 		p.good = false;
 	}
