@@ -11,6 +11,7 @@
 
 /* Rows of a table in text. */
 enum { TRAIT_ROWS = 5, OWED_ROWS = 8 };
+enum { NOTABLE_PART = 10 }; /* of all waits: below, a row without a culprit is no help */
 
 /* Widths of columns. The first column of a table has these, or what a narrow terminal leaves of them. */
 enum { COMMON = 60, OWED = 45 };
@@ -391,7 +392,7 @@ static void put_owed_row(struct out *out, const struct tally *t, const struct ow
 	out_printf(out, " %3.0f %% ", 100.0 * most->wait->ns / most->all);
 	name.len = 0;
 	if (key->c == MAP_NONE) {
-		out_text(&name, "nobody");
+		out_text(&name, "not attributed");
 	} else {
 		out_printf(out, "%s ", haves[key->what]);
 		used += strlen(haves[key->what]) + 1;
@@ -406,20 +407,28 @@ static void put_owed_row(struct out *out, const struct tally *t, const struct ow
 static void put_owed(struct out *out, const struct tally *t, uint32_t set, const struct terminal *terminal)
 {
 	int width = first_width(terminal, OWED, AFTER_OWED);
-	unsigned __int128 rest = 0;
+	unsigned __int128 all = 0, rest = 0;
 	struct owed owed = {};
+	size_t row = 0;
 
 	owed_find(&owed, t, set);
-	if (owed.n) {
-		start_heads(out, terminal);
-		out_printf(out, "%-*s%*s", width, "who waited for whom", TIME, "time");
-		end_heads(out, terminal);
-	}
-	for (size_t i = 0, row = 0; i < owed.n; i = owed_end(&owed, i), row++)
-		if (row < OWED_ROWS)
-			put_owed_row(out, t, &owed.all[i], terminal);
+	for (size_t i = 0; i < owed.n; i++)
+		all += owed.all[i].wait->ns;
+	for (size_t i = 0; i < owed.n; i = owed_end(&owed, i)) {
+		const struct owed_row *most = &owed.all[i];
+
+		if (most->wait->key.c == MAP_NONE && most->all < all / NOTABLE_PART)
+			continue;
+		if (!row) {
+			start_heads(out, terminal);
+			out_printf(out, "%-*s%*s", width, "who waited for whom", TIME, "time");
+			end_heads(out, terminal);
+		}
+		if (row++ < OWED_ROWS)
+			put_owed_row(out, t, most, terminal);
 		else
-			rest += owed.all[i].all;
+			rest += most->all;
+	}
 	if (rest) {
 		out_printf(out, "%-*s", width, "  all others");
 		put_time_column(out, rest, TIME);
