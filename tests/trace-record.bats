@@ -102,7 +102,7 @@ part() { # NAME KEY
     says "trace-record: recording mktrace ($writer) for 0.5 s into rec; Ctrl-C ends it"
     equal "$(stat -c %a rec)" 700
     equal "$(stat -c %a rec/* | sort -u)" 600
-    equal "$(jq -r '[.part, .status] | join(" ")' rec/parts.jsonl | grep -v -e dmesg -e rpc -e threads)" \
+    equal "$(jq -r '[.part, .status] | join(" ")' rec/parts.jsonl | grep -v -e dmesg -e rpc -e kernel)" \
         $'target \ntrace done\nusdt done\noffcpu done\nbio done'
     equal "$(cat rec/usdt.txt rec/offcpu.jsonl rec/bio.jsonl)" \
         $'{"from":"usdt-record"}\n{"from":"offcpusnoop"}\n{"from":"biosnoop"}'
@@ -115,9 +115,9 @@ part() { # NAME KEY
     # what was written in that time
     has_entries 100 rec/trace.bin
     jq -e '.started < .ended' >/dev/null <<<"$(head -n 1 rec/parts.jsonl)"
-    equal "$(jq -r 'select(.tid == .pid) | "\(.when) \(.pid) \(.name)"' rec/threads.jsonl)" "start $writer mktrace
+    equal "$(jq -r 'select(.tid == .pid) | "\(.when) \(.pid) \(.name)"' rec/kernel.jsonl)" "start $writer mktrace
 end $writer mktrace"
-    jq -se 'map(select(.tid)) | all(.tsc > 0 and .time and .state and .ran > 0 and .voluntary > 0) and .[0].tsc < .[1].tsc' rec/threads.jsonl
+    jq -se 'map(select(.tid)) | all(.tsc > 0 and .time and .state and .ran > 0 and .voluntary > 0) and .[0].tsc < .[1].tsc' rec/kernel.jsonl
     # by default it names the folder
     status_is 0 trace-record -q -p "$writer" 0.1
     [[ $output =~ ^trace-record\.$writer\.20[0-9]{6}-[0-9]{6}$ ]]
@@ -137,8 +137,8 @@ end $writer mktrace"
     echo >&"$go"
     wait "$started"
     { read -r listener; read -r port; } <ports
-    jq -c "select(.connection == \"127.0.0.1:$listener\" and .local == \"127.0.0.1:$port\")" sending/threads.jsonl >of_sender
-    jq -c "select(.connection == \"127.0.0.1:$port\")" sending/threads.jsonl >of_reader
+    jq -c "select(.connection == \"127.0.0.1:$listener\" and .local == \"127.0.0.1:$port\")" sending/kernel.jsonl >of_sender
+    jq -c "select(.connection == \"127.0.0.1:$port\")" sending/kernel.jsonl >of_reader
     equal "$(jq -r .when of_sender | xargs) $(jq -r .when of_reader | xargs)" 'start end start end'
     # nobody read, all the time; a jiffy is at most 10 ms
     jq -se '.[1].window_full - .[0].window_full > 400000 and all(.unsent > 0 and .sending >= .window_full)' of_sender
@@ -151,7 +151,7 @@ end $writer mktrace"
     kill -STOP "$writer"
     status_is 0 trace-record -q -p "$writer" -o stopped 0.2
     kill -CONT "$writer"
-    equal "$(jq -r .state stopped/threads.jsonl | sort -u)" T
+    equal "$(jq -r .state stopped/kernel.jsonl | sort -u)" T
     # its path is in the memory of the process
     mkfifo fifo
     (read -r <fifo) 3>&- &
@@ -160,7 +160,7 @@ end $writer mktrace"
     wait_for_text '[)] S' "/proc/$started/stat"
     run trace-record -q -p "$started" -o blocked 0.2 # it has no trace that trace-dump knows
     rm "/dev/shm/blocked_trace.pid$started"
-    equal "$(jq -r 'select(.when == "end") | [.state, .syscall, .file] | join(" ")' blocked/threads.jsonl)" 'S openat fifo'
+    equal "$(jq -r 'select(.when == "end") | [.state, .syscall, .file] | join(" ")' blocked/kernel.jsonl)" 'S openat fifo'
     echo >fifo
     wait "$started"
 }
@@ -796,7 +796,7 @@ while read -r up _ </proc/uptime; do echo "{\"line\":$((i += 1)),\"up\":$up}"; s
     wait_for test -s out
     folder=$(cat out)
     [[ $folder =~ ^rec/0001-20[0-9]{6}-[0-9]{6}-30123us$ ]]
-    equal "$(find "$folder" -type f ! -name rpc.jsonl ! -name dmesg.txt -printf '%f\n' | sort | xargs)" 'README bio.jsonl offcpu.jsonl parts.jsonl threads.jsonl trace.bin trigger.jsonl usdt.txt'
+    equal "$(find "$folder" -type f ! -name rpc.jsonl ! -name dmesg.txt -printf '%f\n' | sort | xargs)" 'README bio.jsonl kernel.jsonl offcpu.jsonl parts.jsonl trace.bin trigger.jsonl usdt.txt'
     equal "$(stat -c %a "$folder")" 700
     grep -q '^trigger: 2 requests of 5000.000 us or more, the slowest 30123.456 us, first seen 20' "$folder/README"
     equal "$(part trigger requests) $(part trigger slowest) $(part trace status) $(part usdt status)" '2 30123.456 done done'

@@ -231,7 +231,7 @@ connection() {
         connection end $((2 * rate)) 10.0.0.3:40002 5000 0 20
         connection end $((2 * rate)) 10.0.0.4:40003 0 5 4000
         echo '{"when":"end","tsc":1,"tid":4,"name":"reactor_0"}'
-    } >folder/threads.jsonl
+    } >folder/kernel.jsonl
     status_is 0 trace-report --wide folder
     equal "$(grep '^cause: ' <<<"$output")" \
         'cause: host nqn.2026-11.fleet:db-1 does not read its replies: its window was full for 56 % of the time'
@@ -243,9 +243,9 @@ connection() {
     equal "$(head -n 1 <<<"$output" | jq -c '[.cause, .who, .kind, .window_full == 0.56]')" \
         '["reply","nqn.2026-11.fleet:db-1","network",true]'
     # what is damaged is said
-    echo '{"when":' >>folder/threads.jsonl
+    echo '{"when":' >>folder/kernel.jsonl
     status_is 1 trace-report folder
-    grep 'unreadable: threads.jsonl:8: not a JSON object' <<<"$output"
+    grep 'unreadable: kernel.jsonl:8: not a JSON object' <<<"$output"
 }
 
 @test "hosts are named by what the target answers where no probe names them" {
@@ -460,7 +460,7 @@ unreadable() { # FILE WHY [COMMAND]...
     # one second after the last entry the recording starts, and goes on for two
     look() { # START END: members of lines
         printf '{"when":"%s","tsc":%d,"tid":1,"name":"reactor_%d",%s}\n' start $((last + rate)) "$lcore" "$1" \
-            end $((last + 3 * rate)) "$lcore" "$2" >folder/threads.jsonl
+            end $((last + 3 * rate)) "$lcore" "$2" >folder/kernel.jsonl
         trace-report folder >page
         sed -n 3p page
     }
@@ -482,7 +482,7 @@ unreadable() { # FILE WHY [COMMAND]...
 {"part":"rpc","status":"missing","why":"no reply within 2 seconds"}' >folder/parts.jsonl
     equal "$(look "$busy" "${busy/9/1999999}")" "reactor_$lcore has polled nothing since 1.00 s before the recording: it runs for 100 % of the time"
     # without these lines, offcpusnoop has seen it
-    rm folder/threads.jsonl folder/parts.jsonl
+    rm folder/kernel.jsonl folder/parts.jsonl
     off_cpu() { # US
         printf '{"tsc":%d,"us":0.000,"lcore":0,"tpoint":"OFF_CPU","args":{"comm":"reactor_%d","tid":1,"pid":1,"begin":%d,"duration":%d.000,"why":"blocked","syscall":"stop","late":true,"unfinished":true}}\n' \
             $((last + 3 * rate)) "$lcore" $((last + rate)) "$1" >folder/offcpu.jsonl

@@ -96,7 +96,7 @@ void ask_start(struct ask *a, pid_t pid, const char *socket, bool at_start, uint
 		serve(a, pid, socket, at_start);
 }
 
-void ask_threads(struct ask *a, pid_t pid, const char *when)
+void ask_kernel(struct ask *a, pid_t pid, const char *when)
 {
 	struct out lines = {.fd = OUT_MEMORY};
 	const char *why;

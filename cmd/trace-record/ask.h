@@ -26,7 +26,7 @@ struct ask {
 void ask_start(struct ask *a, pid_t pid, const char *socket, bool at_start, uint64_t max);
 
 /* The same for the threads and the TCP connections of a process; when: as of threads_write(). */
-void ask_threads(struct ask *a, pid_t pid, const char *when);
+void ask_kernel(struct ask *a, pid_t pid, const char *when);
 
 /* Whether it has answered, or will not. To be called until then. */
 bool ask_is_over(struct ask *a);

@@ -82,7 +82,7 @@ bool capture_begin(struct capture *c, const char *name, struct incident *inciden
 	c->is_bad |= !kmsg_write(setup->kmsg, &c->parts[PART_DMESG], &c->folder);
 	c->is_asked = !c->has_target_ended && !setup->rpc_why;
 	if (!c->has_target_ended)
-		ask_threads(&c->look, setup->target->pid, RECORDING_END);
+		ask_kernel(&c->look, setup->target->pid, RECORDING_END);
 	if (c->is_asked)
 		ask_start(&c->ask, setup->target->pid, options->rpc_socket, false,
 			  state_max(options->max_size) - setup->state.n);
@@ -99,12 +99,12 @@ bool capture_is_ready(struct capture *c)
 
 static void end_look(struct capture *c)
 {
-	struct out threads = {.fd = OUT_MEMORY};
+	struct out kernel = {.fd = OUT_MEMORY};
 	char *why;
 
-	out_slice(&threads, c->setup->threads);
-	why = c->has_target_ended ? mem_copy(slice_of("the target has ended")) : ask_end(&c->look, &threads, NULL);
-	c->is_bad |= !part_write(&c->parts[PART_THREADS], &c->folder, &threads, why);
+	out_slice(&kernel, c->setup->kernel);
+	why = c->has_target_ended ? mem_copy(slice_of("the target has ended")) : ask_end(&c->look, &kernel, NULL);
+	c->is_bad |= !part_write(&c->parts[PART_KERNEL], &c->folder, &kernel, why);
 	free(why);
 }
 

@@ -32,7 +32,7 @@ struct capture {
 	struct part parts[PARTS]; /* as they are described */
 	struct description description;
 	bool is_asked;        /* the target */
-	struct ask ask, look; /* look: at its threads */
+	struct ask ask, look; /* look: at what the kernel says */
 	uint64_t since;       /* milliseconds */
 };
 

@@ -33,7 +33,7 @@ struct flight_setup {
 	const struct target_process *target;
 	const struct folder *folder; /* of all folders */
 	struct slice state;          /* what the target said of itself at the start */
-	struct slice threads;        /* lines about its threads, from then */
+	struct slice kernel;         /* what the kernel said of it then */
 	const char *rpc_why;         /* why it is not asked again; NULL: it is */
 	int kmsg;                    /* -1: none */
 };

@@ -52,7 +52,7 @@ struct recording {
 	struct target_process target;
 	struct folder folder;
 	struct part parts[PARTS];
-	struct out state, threads; /* lines so far */
+	struct out state, kernel; /* lines so far */
 	struct description description;
 	int kmsg; /* a file */
 	bool bad; /* files of the folder could not be written */
@@ -66,13 +66,13 @@ static char *wait_for(struct ask *a, struct out *lines, char **off)
 	return ask_end(a, lines, off);
 }
 
-/* Looks at the threads of the target. Returns why they are not known, which the caller frees. */
-static char *look_at_threads(struct recording *r, const char *when)
+/* Asks the kernel about the target. Returns why not all is known, which the caller frees. */
+static char *look_at_kernel(struct recording *r, const char *when)
 {
 	struct ask a;
 
-	ask_threads(&a, r->target.pid, when);
-	return wait_for(&a, &r->threads, NULL);
+	ask_kernel(&a, r->target.pid, when);
+	return wait_for(&a, &r->kernel, NULL);
 }
 
 /* Asks the target. Nothing is enabled. Returns why not all is known, which the caller frees. */
@@ -97,13 +97,13 @@ static void write_rpc(struct recording *r, const char *why)
 	part_report(&r->parts[PART_RPC]);
 }
 
-static void write_threads(struct recording *r)
+static void write_kernel(struct recording *r)
 {
 	char *why = r->description.has_target_ended ? mem_copy(slice_of("the target has ended"))
-						    : look_at_threads(r, RECORDING_END);
+						    : look_at_kernel(r, RECORDING_END);
 
-	r->bad |= !part_write(&r->parts[PART_THREADS], &r->folder, &r->threads, why);
-	part_report(&r->parts[PART_THREADS]);
+	r->bad |= !part_write(&r->parts[PART_KERNEL], &r->folder, &r->kernel, why);
+	part_report(&r->parts[PART_KERNEL]);
 	free(why);
 }
 
@@ -159,7 +159,7 @@ static void record(struct recording *r)
 	}
 	if (r->description.has_target_ended)
 		cli_notice(opt.quiet, "process %d has ended", r->target.pid);
-	write_threads(r);
+	write_kernel(r);
 	ask_again(r);
 	r->description.ended = clock_wall_ns();
 	w.is_again = signals_caught() != 0;
@@ -248,8 +248,8 @@ static bool fly(struct recording *r)
 {
 	const struct flight_options options = {opt.slow_ns, opt.keep_ns,    opt.duration_ns, opt.max_size,
 					       opt.folders, opt.rpc_socket, opt.quiet};
-	char *unknown = look_at_threads(r, RECORDING_START), *why = ask_target(r, true);
-	struct flight_setup setup = {&r->target, &r->folder, out_contents(&r->state), out_contents(&r->threads),
+	char *unknown = look_at_kernel(r, RECORDING_START), *why = ask_target(r, true);
+	struct flight_setup setup = {&r->target, &r->folder, out_contents(&r->state), out_contents(&r->kernel),
 				     why,        r->kmsg};
 	bool good;
 
@@ -270,7 +270,7 @@ static bool record_once(struct recording *r)
 	parts_prepare(r->parts, r->target.pid, opt.max_size);
 	r->description = (struct description){.folder = &r->folder, .target = &r->target, .parts = r->parts};
 	r->bad = !describe_open(&r->description) || !describe_readme(&r->description);
-	free(look_at_threads(r, RECORDING_START));
+	free(look_at_kernel(r, RECORDING_START));
 	why = ask_target(r, true);
 	if (why)
 		write_rpc(r, why);
@@ -302,7 +302,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	/* if it is ignored, as whoever started the tool may have it, waitpid() fails */
 	signal(SIGCHLD, SIG_DFL);
-	r.state.fd = r.threads.fd = OUT_MEMORY;
+	r.state.fd = r.kernel.fd = OUT_MEMORY;
 	r.kmsg = kmsg_open();
 	good = opt.slow_ns ? fly(&r) : record_once(&r);
 	free(made);

@@ -36,10 +36,10 @@ struct facts {
 	bool offcpu_differs, bio_differs; /* left out: their times are not of the trace's clock */
 	pid_t pid;
 	char *parts_file;
-	char *threads;
+	char *kernel_file;
 	char *answers; /* the file of rpc, if it lists connections */
 	int trace_fd, usdt_fd, offcpu_fd, bio_fd, parts_fd, rpc_fd,
-		threads_fd; /* of those that are not NULL, until they are read */
+		kernel_fd; /* of those that are not NULL, until they are read */
 	bool is_folder;
 	struct slice parts, rpc, kernel; /* contents of the files; kernel: of threads and connections */
 	char *min_us;      /* the least microseconds of a slow request, of the flight recorder; NULL: any */

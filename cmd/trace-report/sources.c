@@ -19,7 +19,7 @@
 
 enum { /* bytes that are read of a file */
        START = 1 << 20,
-       THREADS = 4 << 20,  /* trace-record ends with less */
+       KERNEL = 4 << 20,   /* trace-record ends with less */
        LAST = 1 << 16,     /* of offcpu.jsonl, which says at its end what did not end */
        ANSWERS = 80 << 20, /* trace-record ends with less */
 };
@@ -158,7 +158,7 @@ static void read_answers(struct facts *f)
 }
 
 /* What the kernel said of the target; the texts are valid until the tool ends. */
-static void read_threads(struct facts *f)
+static void read_kernel(struct facts *f)
 {
 	struct slice why = json_unquoted(facts_text(find_part(f, "rpc"), RECORDING_WHY));
 	struct stat st;
@@ -166,10 +166,10 @@ static void read_threads(struct facts *f)
 	ssize_t n;
 
 	f->still.unanswered = memmem(why.p, why.n, "no reply", 8) ? why : (struct slice){"", 0};
-	if (f->threads) {
-		if (read_start(f, f->threads, f->threads_fd, THREADS, &f->kernel))
-			check_objects(f, f->threads, f->kernel);
-		close(f->threads_fd);
+	if (f->kernel_file) {
+		if (read_start(f, f->kernel_file, f->kernel_fd, KERNEL, &f->kernel))
+			check_objects(f, f->kernel_file, f->kernel);
+		close(f->kernel_fd);
 		still_threads(&f->still, f->kernel);
 	}
 	if (!f->offcpu || fstat(f->offcpu_fd, &st) != 0)
@@ -195,7 +195,7 @@ static void find_recording(struct facts *f, const char *folder)
 	find_file(f, folder, RECORDING_PARTS, 0, &f->parts_file, &f->parts_fd);
 	note_parts(f, before);
 	find_file(f, folder, RECORDING_RPC, 0, &f->answers, &f->rpc_fd);
-	find_file(f, folder, RECORDING_THREADS, 1, &f->threads, &f->threads_fd);
+	find_file(f, folder, RECORDING_KERNEL, 1, &f->kernel_file, &f->kernel_fd);
 }
 
 /* NULL: there is none. */
@@ -326,7 +326,7 @@ void sources_read(struct facts *f)
 		check_usdt(f);
 		read_parts(f);
 		read_answers(f);
-		read_threads(f);
+		read_kernel(f);
 		return;
 	}
 	check_trace(f);

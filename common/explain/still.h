@@ -35,7 +35,7 @@ struct still {
 	struct slice unanswered;
 };
 
-/* Lines of threads.jsonl; and the last ones of offcpu.jsonl, which are for recordings without the former. */
+/* Lines of kernel.jsonl; and the last ones of offcpu.jsonl, which are for recordings without the former. */
 void still_threads(struct still *s, struct slice lines);
 void still_off_cpu(struct still *s, struct slice lines);
 

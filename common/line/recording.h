@@ -3,16 +3,16 @@
 #ifndef RECORDING_H
 #define RECORDING_H
 
-#define RECORDING_README  "README"
-#define RECORDING_PARTS   "parts.jsonl"
-#define RECORDING_TRACE   "trace.bin"
-#define RECORDING_USDT    "usdt.txt"
-#define RECORDING_OFFCPU  "offcpu.jsonl"
-#define RECORDING_BIO     "bio.jsonl"
-#define RECORDING_DMESG   "dmesg.txt"
-#define RECORDING_RPC     "rpc.jsonl"
-#define RECORDING_SLOW    "trigger.jsonl"
-#define RECORDING_THREADS "threads.jsonl"
+#define RECORDING_README "README"
+#define RECORDING_PARTS  "parts.jsonl"
+#define RECORDING_TRACE  "trace.bin"
+#define RECORDING_USDT   "usdt.txt"
+#define RECORDING_OFFCPU "offcpu.jsonl"
+#define RECORDING_BIO    "bio.jsonl"
+#define RECORDING_DMESG  "dmesg.txt"
+#define RECORDING_RPC    "rpc.jsonl"
+#define RECORDING_SLOW   "trigger.jsonl"
+#define RECORDING_KERNEL "kernel.jsonl"
 
 /* in each object */
 #define RECORDING_PART    "part"
@@ -37,7 +37,7 @@
 #define RECORDING_STARTED    "started"
 #define RECORDING_ENDED      "ended"
 
-/* of a line of RECORDING_THREADS */
+/* of a line of RECORDING_KERNEL */
 #define RECORDING_WHEN        "when"
 #define RECORDING_START       "start" /* of the recording */
 #define RECORDING_END         "end"
