@@ -278,8 +278,8 @@ F
     local reader='{ exec <&-; echo >gone; }'
     for tool in $(talkative); do
         input_of "$tool"
-        # its probes are without owners, which is a note
-        [ "$tool" != qpair-lifetimes ] || tool+=' -q'
+        # probes without owners, and a life without an end, are notes
+        [[ $tool != @(qpair-lifetimes|trace-latency) ]] || tool+=' -q'
         # 141: killed by SIGPIPE
         status_is 0 sh "{ read -r _ <gone; exec $tool input; } | $reader; echo \${PIPESTATUS[0]} >status"
         equal "$tool: $(<status) $stderr" "$tool: 141 "

@@ -3,12 +3,12 @@
 
 load helpers
 
-# N objects at different addresses, the i-th of which goes from A to B in i nanoseconds.
+# N objects at different addresses, the i-th of which goes from A to DONE in i nanoseconds.
 ramp() { # N
     awk -v n="$1" 'BEGIN {
         for (i = 1; i <= n; i++) {
             printf "{\"tsc\":1,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"A\",\"object\":{\"id\":\"r%d\",\"value\":\"0x%x\"}}\n", i * 1000, i, i
-            printf "{\"tsc\":1,\"us\":%d.%03d,\"lcore\":0,\"tpoint\":\"B\",\"object\":{\"id\":\"r%d\",\"us\":%d.%03d,\"value\":\"0x%x\"}}\n",
+            printf "{\"tsc\":1,\"us\":%d.%03d,\"lcore\":0,\"tpoint\":\"DONE\",\"object\":{\"id\":\"r%d\",\"us\":%d.%03d,\"value\":\"0x%x\"}}\n",
                 i * 1000 + int(i / 1000), i % 1000, i, int(i / 1000), i % 1000, i
         }
     }'
@@ -53,6 +53,20 @@ L
     equal "$stderr" ''
 }
 
+@test "requests that hang in a state that none has left are in progress" {
+    {
+        for i in 1 2 3; do
+            entry $i.000 NEW "r$i" - "0x$i"
+            entry $i.100 READY "r$i" 0.100 "0x$i"
+        done
+    } >in
+    status_is 0 trace-latency -j in
+    equal "$(rows <<<"$output")" 'NEW>READY:3:0.1 '
+    says 'trace-latency: in: 3 objects have no whole life: they were in progress at the end'
+    equal "$(trace-spans -jq --open in | wc -l)" 3
+    equal "$(trace-latency -jq --rates in)" ''
+}
+
 @test "-j prints JSON lines" {
     three >in
     cat >want <<'L'
@@ -74,16 +88,16 @@ L
     for power in $(seq 11 63); do
         local low=$((1 << power)) high=$(((1 << power) + (1 << (power - 10)) - 1))
         for value in "$low" "$high"; do
-            { entry 0 A r0 - 0x1; entry "$(microseconds "$value")" B r0 0 0x1; } >in
+            { entry 0 A r0 - 0x1; entry "$(microseconds "$value")" DONE r0 0 0x1; } >in
             # no percentile is above the largest value
             trace-latency -j in | grep "\"p50\":$(microseconds "$value"),.*\"max\":$(microseconds "$value")," >/dev/null ||
                 { echo "$power $value: $(trace-latency -j in)"; return 1; }
-            { entry 0 A r1 - 0x2; entry 18446744073709551.615 B r1 0 0x2; } >>in
+            { entry 0 A r1 - 0x2; entry 18446744073709551.615 DONE r1 0 0x2; } >>in
             trace-latency -j in | grep "\"p50\":$(microseconds "$high"),.*\"max\":18446744073709551.615," >/dev/null ||
                 { echo "$power $value: $(trace-latency -j in)"; return 1; }
         done
     done
-    { entry 0.000 A r0 - 0x1; entry 18446744073709551.615 B r0 0 0x1; } >in
+    { entry 0.000 A r0 - 0x1; entry 18446744073709551.615 DONE r0 0 0x1; } >in
     equal "$(trace-latency -j in | sed -n 's/,"share.*//; s/.*"mean"/"mean"/; 1p')" \
         '"mean":18446744073709551.615,"p50":18446744073709551.615,"p90":18446744073709551.615,"p99":18446744073709551.615,"p999":18446744073709551.615,"max":18446744073709551.615'
 }
@@ -91,7 +105,7 @@ L
 @test "sums of more than 64 bits are exact" {
     for i in 1 2 3; do
         entry 0.000 A "r$i" - "0x$i"
-        entry 18446744073709551.615 B "r$i" 0 "0x$i"
+        entry 18446744073709551.615 DONE "r$i" 0 "0x$i"
     done >in
     equal "$(trace-latency -e in | grep -o '"sum":[0-9]*' | sort -u)" '"sum":55340232221128654845'
     equal "$(trace-latency -e in | trace-latency --merge -j | grep -o '"mean":[0-9.]*' | sort -u)" '"mean":18446744073709551.615'
@@ -158,8 +172,8 @@ L
     {
         entry 1.000 A r0 - 0x10
         entry 1.001 A i0 - 0x10
-        entry 1.003 B i0 0.002 0x10
-        entry 1.010 B r0 0.010 0x10
+        entry 1.003 DONE i0 0.002 0x10
+        entry 1.010 DONE r0 0.010 0x10
     } >in
     equal "$(trace-latency -j in | plain | jq -r '"\(.object)\(.life // .from):\(.mean)"' | tr '\n' ' ')" 'itrue:0.002 iA:0.002 rtrue:0.01 rA:0.01 '
 }
@@ -254,15 +268,15 @@ related() {
     entry 1.250 START i1 - 0x30 '"related":"r0"' '"args":{"type":1,"ctx":{"ptr":"0x10","note":"x"}}'
     entry 1.700 DONE i0 0.6 0x20 '"related":"r0"' '"args":{"ctx":"0x10"}'
     entry 2.000 DONE n/a - 0x40 '"related":"r0"' '"args":{"ctx":"0x10"}'
-    entry 2.500 EXECUTED r0 1.5 0x10 '"args":{"qpair":{"ptr":"0x1","hostnqn":"host-a"}}'
+    entry 2.500 COMPLETED r0 1.5 0x10 '"args":{"qpair":{"ptr":"0x1","hostnqn":"host-a"}}'
     entry 2.600 DONE i1 1.35 0x30 '"related":"r9"' '"args":{"ctx":"0x10"}'
 }
 
 @test "-r splits the time of a request by what its related objects do" {
     related >in
-    equal "$(trace-latency -jq in | jq -c 'select(.object == "r")' | rows)" 'life:1:1.5 EXECUTING>EXECUTED:1:1.3 NEW>EXECUTING:1:0.2 '
+    equal "$(trace-latency -jq in | jq -c 'select(.object == "r")' | rows)" 'life:1:1.5 EXECUTING>COMPLETED:1:1.3 NEW>EXECUTING:1:0.2 '
     equal "$(trace-latency -jqr in | jq -c 'select(.object == "r")' | rows)" \
-        'life:1:1.6 DONE>EXECUTED:1:0.5 START>DONE:1:0.45 DONE>DONE:1:0.3 EXECUTED>DONE:1:0.1 NEW>START:1:0.1 START>EXECUTING:1:0.1 EXECUTING>START:1:0.05 '
+        'life:1:1.6 DONE>COMPLETED:1:0.5 START>DONE:1:0.45 DONE>DONE:1:0.3 COMPLETED>DONE:1:0.1 NEW>START:1:0.1 START>EXECUTING:1:0.1 EXECUTING>START:1:0.05 '
     # their own rows stay as they are
     same_lines "trace-latency -jqr in | grep '\"object\":\"i\"'" "trace-latency -jq in | grep '\"object\":\"i\"'"
 }
@@ -690,7 +704,7 @@ L
             ramp "$n"
             for i in $(seq $((n / 2)) -1 1); do
                 entry "$((5000 - i)).000" A "r9$i" - "0x9$i"
-                entry "$((5000 - i)).$(printf %03d "$i")" B "r9$i" "0.$(printf %03d "$i")" "0x9$i"
+                entry "$((5000 - i)).$(printf %03d "$i")" DONE "r9$i" "0.$(printf %03d "$i")" "0x9$i"
             done
         } >in
         trace-latency -eq in | grep life | cut -f 2 >have
@@ -844,7 +858,7 @@ r whole life
    2 ns    4 ns     2 ****************************************
    4 ns    8 ns     2 ****************************************
 
-r A -> B
+r A -> DONE
    from   below count
    0 ns    2 ns     1 ********************
    2 ns    4 ns     2 ****************************************
@@ -854,7 +868,7 @@ L
     trace-latency -H -j in >lines
     equal "$(plain <lines | jq -c '[.life // .from, .count, (.buckets[] | [.from, .below, .count])]' | tr '\n' ' ')" \
         '[true,5,[0,0.002,1],[0.002,0.004,2],[0.004,0.008,2]] ["A",5,[0,0.002,1],[0.002,0.004,2],[0.004,0.008,2]] '
-    { entry 0.000 A r0 - 0x1; entry 18446744073709551.615 B r0 0 0x1; } >in
+    { entry 0.000 A r0 - 0x1; entry 18446744073709551.615 DONE r0 0 0x1; } >in
     equal "$(trace-latency -H in | tail -n 1)" "9223372037 s 18446744074 s     1 ****************************************"
 }
 
@@ -985,14 +999,14 @@ L
 
 @test "--against shows the change of each row" {
     ramp 1000 | trace-latency -e >base
-    ramp 1000 | sed 's/"B"/"C"/' | trace-latency -e | sed 's/"C"/"B"/; s/"object":"r"/"object":"q"/' >>base
+    ramp 1000 | sed 's/"DONE"/"C_DONE"/' | trace-latency -e | sed 's/"C_DONE"/"DONE"/; s/"object":"r"/"object":"q"/' >>base
     # each of them takes twice as long
     ramp 2000 | grep -v '"r[0-9]*[13579]"' >in
     status_is 0 trace-latency --against base in
     trace-latency -q --against base in | sed 's/ \**$//' | diff - <(cat <<'L'
-obj from       to count    mean     p50     p99     max mean%   p99% share%
-r   whole life     1000 1.00 us 1.00 us 1.98 us 2.00 us +99.8 +100.0  100.0
-r   A          B   1000 1.00 us 1.00 us 1.98 us 2.00 us +99.8 +100.0  100.0
+obj from       to   count    mean     p50     p99     max mean%   p99% share%
+r   whole life       1000 1.00 us 1.00 us 1.98 us 2.00 us +99.8 +100.0  100.0
+r   A          DONE  1000 1.00 us 1.00 us 1.98 us 2.00 us +99.8 +100.0  100.0
 L
     )
     equal "$(trace-latency -q --wide --against base in | awk 'NR < 3 { for (i = NF - 6; i < NF; i++) printf "%s ", $i }')" \
@@ -1005,13 +1019,13 @@ L
 }
 
 @test "a time that is ten times as long as before is shown as a factor" {
-    { entry 0.000 A r0 - 0x1; entry 1.000 B r0 1.000 0x1; } | trace-latency -e >base
+    { entry 0.000 A r0 - 0x1; entry 1.000 DONE r0 1.000 0x1; } | trace-latency -e >base
     for us in 9.990 10.000 2533.600; do
-        { entry 0.000 A r0 - 0x1; entry $us B r0 $us 0x1; } | trace-latency --against base | awk 'NR == 2 { print $13, $14 }'
+        { entry 0.000 A r0 - 0x1; entry $us DONE r0 $us 0x1; } | trace-latency --against base | awk 'NR == 2 { print $13, $14 }'
     done >is
     diff - is <<<$'+899.0 +899.0\nx10 x10\nx2534 x2534'
-    { entry 0.000 A r0 - 0x1; entry 0.000 B r0 0.000 0x1; } | trace-latency -e >base
-    { entry 0.000 A r0 - 0x1; entry 1.000 B r0 1.000 0x1; } | trace-latency --against base | awk 'NR == 2 { print $13, $14 }' >is
+    { entry 0.000 A r0 - 0x1; entry 0.000 DONE r0 0.000 0x1; } | trace-latency -e >base
+    { entry 0.000 A r0 - 0x1; entry 1.000 DONE r0 1.000 0x1; } | trace-latency --against base | awk 'NR == 2 { print $13, $14 }' >is
     diff - is <<<'- -'
 }
 
@@ -1023,7 +1037,7 @@ L
     equal "$stderr" ''
     status_is 3 trace-latency --against base --fail-over p99:10 worse
     equal "$(sed -n 1p <<<"$stderr")" 'trace-latency: r whole life: worse: p99 is 1.19 us, was 990 ns in base'
-    equal "$(sed -n 2p <<<"$stderr")" 'trace-latency: r A -> B: worse: p99 is 1.19 us, was 990 ns in base'
+    equal "$(sed -n 2p <<<"$stderr")" 'trace-latency: r A -> DONE: worse: p99 is 1.19 us, was 990 ns in base'
     # 1.190 is 20.202 percent more
     status_is 3 trace-latency --against base --fail-over p99:20.2 worse
     status_is 0 trace-latency --against base --fail-over p99:20.203 worse
@@ -1059,10 +1073,10 @@ L
     ramp 2000 >worse
     status_is 1 trace-latency --against base --fail-over p99:10 worse
     says 'trace-latency: r whole life: not judged: 2000 samples, 999 in base; p99 needs 1000'
-    says 'trace-latency: r A -> B: not judged: 2000 samples, 999 in base; p99 needs 1000'
+    says 'trace-latency: r A -> DONE: not judged: 2000 samples, 999 in base; p99 needs 1000'
     says 'trace-latency: 0 of 2 rows were judged: record longer, or judge a lower percentile'
     # one is enough for a verdict
-    { ramp 1000; entry 5.000 A q0 - 0x7; entry 6.000 B q0 1.000 0x7; } >longer
+    { ramp 1000; entry 5.000 A q0 - 0x7; entry 6.000 DONE q0 1.000 0x7; } >longer
     status_is 1 trace-latency --against base --fail-over p99:10 longer
     trace-latency -e longer >base
     status_is 0 trace-latency --against base --fail-over p99:10 longer

@@ -160,8 +160,6 @@ int reading_file(struct reading *r, const char *path)
 	in.joining = r->joining;
 	status = each_traceline_run(&in, r->reactors ? add_entry : add_line, r);
 	r->lines = in.lines.number;
-	/* which states are final depends on all entries */
-	lifecycle_end(&r->spans.lifecycle);
 	spans_end(&r->spans);
 	sums_end_file(&r->sums);
 	return status;

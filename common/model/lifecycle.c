@@ -101,9 +101,8 @@ static uint32_t use_of(struct lifecycle *l, uint32_t type, uint32_t state)
 bool lifecycle_is_final(const struct lifecycle *l, const struct object *object)
 {
 	const struct lifecycle_use *use = &l->uses[object->use];
-	uint64_t ended = use->ended + (l->over ? use->present : 0);
 
-	return ended == use->left ? use->final_by_name : ended > use->left;
+	return use->ended == use->left ? use->final_by_name : use->ended > use->left;
 }
 
 bool lifecycle_has_ended(const struct lifecycle *l, const struct object *object, uint64_t ns)
@@ -115,21 +114,6 @@ static void enter(struct lifecycle *l, struct object *object, uint32_t state)
 {
 	object->state = state;
 	object->use = use_of(l, object->type, state);
-	l->uses[object->use].present++;
-}
-
-/* to_another: the object enters another state; else its life has ended in this one. */
-static void leave(struct lifecycle *l, const struct object *object, bool to_another)
-{
-	struct lifecycle_use *use = &l->uses[object->use];
-
-	use->present--;
-	*(to_another ? &use->left : &use->ended) += 1;
-}
-
-void lifecycle_end(struct lifecycle *l)
-{
-	l->over = true;
 }
 
 /* Moves an object to its next state. False, and counted in out_of_order, if ns is before its last entry. */
@@ -139,7 +123,7 @@ static bool step(struct lifecycle *l, struct object *object, uint64_t ns, uint32
 		l->out_of_order++;
 		return false;
 	}
-	leave(l, object, true);
+	l->uses[object->use].left++;
 	enter(l, object, state);
 	object->last = ns;
 	object->entries += object->entries < UINT32_MAX;
@@ -165,7 +149,7 @@ static const char *start_life(struct lifecycle *l, const struct traceline *line,
 	if (error)
 		return error;
 	if (before->entries)
-		leave(l, before, false);
+		l->uses[before->use].ended++;
 	enter(l, &object, object.state);
 	*change->object = object;
 	change->event = LIFECYCLE_STARTS;

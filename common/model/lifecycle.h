@@ -64,11 +64,9 @@ struct lifecycle {
 	struct map use_map; /* type and state: index in uses */
 	struct lifecycle_use {
 		uint64_t left, ended; /* number of times that objects left the state, and ended their lives in it */
-		uint64_t present;     /* number of objects in it */
 		bool final_by_name;
 	} * uses;
 	size_t num_uses, cap_uses;
-	bool over; /* see lifecycle_end() */
 
 	/* what could not be followed */
 	uint64_t out_of_order; /* entries earlier than the previous entry of their object */
@@ -115,9 +113,6 @@ struct object *lifecycle_related(const struct lifecycle *l, const struct traceli
  * work whose address is an argument; or NULL.
  */
 struct object *lifecycle_linked(const struct lifecycle *l, const struct object *object, const struct traceline *line);
-
-/* Ends the trace: lifecycle_is_final() then counts objects as ended in the state that they are in. */
-void lifecycle_end(struct lifecycle *l);
 
 /*
  * Whether lives end in an object's state, which a trace does not say. They do if more objects have

@@ -921,7 +921,6 @@ void spans_end(struct spans *spans)
 	emit_waiting(spans, 0);
 	left = mem_array(spans->n, sizeof(struct span *));
 
-	/* after lifecycle_end(), a state that only one object was seen in would be final */
 	for (size_t i = 0; i < spans->n; i++) {
 		struct span *s = spans->all[i];
 
