@@ -71,7 +71,7 @@ causes() {
     grep -qx '1050 requests, 50 slow ones took 2.00 ms each,' text
     grep -qx 'the fast ones like them 10.0 us: 1.99 ms more' text
     grep -q '^  bdev  *1.99 ms  *100 %$' text
-    grep -q '^  host slowhost = queue slowhost/1 = bdev Slow  *100 %  *0 %$' text
+    grep -q '^  host slowhost = connection slowhost/1 = bdev Slow  *100 %  *0 %$' text
     grep -q '^cause: bdev Slow takes longer (100 %)$' text
     [ "$(awk '{ print length }' text | sort -n | tail -n 1)" -le 80 ]
 }

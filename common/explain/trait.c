@@ -2,10 +2,13 @@
 #include "trait.h"
 
 const char *const trait_names[TRAITS] = {
-	[TRAIT_HOST] = "host",     [TRAIT_QUEUE] = "queue", [TRAIT_BDEV] = "bdev",       [TRAIT_LEG] = "leg",
-	[TRAIT_LCORE] = "lcore",   [TRAIT_TYPE] = "type",   [TRAIT_SIZE] = "blocks",     [TRAIT_STATUS] = "status",
-	[TRAIT_REGION] = "region", [TRAIT_DEPTH] = "qd",    [TRAIT_OFF_CPU] = "off_cpu", [TRAIT_IRQ] = "irq",
-	[TRAIT_SILENT] = "silent", [TRAIT_FULL] = "full",
+	[TRAIT_HOST] = "host",       [TRAIT_CONNECTION] = "connection",
+	[TRAIT_BDEV] = "bdev",       [TRAIT_LEG] = "leg",
+	[TRAIT_LCORE] = "lcore",     [TRAIT_TYPE] = "type",
+	[TRAIT_SIZE] = "blocks",     [TRAIT_STATUS] = "status",
+	[TRAIT_REGION] = "region",   [TRAIT_DEPTH] = "qd",
+	[TRAIT_OFF_CPU] = "off_cpu", [TRAIT_IRQ] = "irq",
+	[TRAIT_SILENT] = "silent",   [TRAIT_FULL] = "full",
 };
 
 /* The name with most time. */
@@ -34,7 +37,7 @@ bool trait_of(const struct requests *r, const struct request *q, enum trait trai
 	case TRAIT_HOST:
 		value->name = q->host;
 		break;
-	case TRAIT_QUEUE:
+	case TRAIT_CONNECTION:
 		value->name = q->connection;
 		break;
 	case TRAIT_BDEV:
