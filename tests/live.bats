@@ -260,6 +260,24 @@ written() {
     equal "$(cat err)" 'trace-dump: live: lost 126 of 191 slots of the rings, which were overwritten before they could be read'
 }
 
+@test "a snapshot has no entry that its writer stands still in the middle of" {
+    entries() { # LAST
+        echo '{"tpoint":"ENTRY","id":100}'
+        seq "$1" | sed 's/.*/{"tsc":&,"lcore":0,"tpoint":"ENTRY"}/'
+    }
+    for last in 20 200; do
+        entries $last | mktrace -l G6 -n 64 -o "$TRACE"
+        entries $((last + 1)) >lines
+        mktrace -l G6 -n 64 -o later lines
+        eval "$(mktrace --places -l G6 -n 64 lines)"
+        # its ticks are in the ring, in place of those of the oldest entry, and it is not published
+        dd if=later of="$TRACE" bs=8 count=1 iflag=skip_bytes oflag=seek_bytes conv=notrunc status=none \
+            skip=$((history_0 + history_size + last % 64 * 32)) seek=$((history_0 + history_size + last % 64 * 32))
+        equal "$(trace-dump "$TRACE" | jq .tsc | tr '\n' ' ')" "$(seq -s ' ' $((last < 64 ? 1 : last - 62)) $last) "
+        rm "$TRACE"
+    done
+}
+
 @test "-F marks a gap before the entries after it are printed, also while a writer stands still in the middle of an entry" {
     echo '{"tpoint":"ENTRY","id":100}' >defined
     entries() { # LAST

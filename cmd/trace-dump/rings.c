@@ -50,20 +50,6 @@ bool rings_have_ended(const struct rings *r)
 }
 
 /*
- * Whether the application is writing an entry at number next: it overwrites the oldest slots before it moves
- * next_entry. It writes the first slot's ticks first, so they differ from the copied ones, or are higher than those of
- * the slot after the largest possible entry.
- */
-static bool is_within_entry(const struct rings *r, const struct trace_lcore *lcore, uint64_t next)
-{
-	uint64_t reach = r->largest < lcore->slots ? r->largest : lcore->slots - 1;
-	const struct trace_slot *first = &lcore->ring[next % lcore->slots];
-	const struct trace_slot *beyond = &lcore->ring[(next + reach) % lcore->slots];
-
-	return input_load_live_u64(r->in, &first->tsc) != first->tsc || first->tsc > beyond->tsc;
-}
-
-/*
  * To be called after slots were copied. Slots before *gone were overwritten, those from *gone up to *whole may have
  * been, and later ones are whole.
  */
@@ -71,7 +57,7 @@ static void check_copy(const struct rings *r, const struct trace_lcore *lcore, u
 {
 	uint64_t next = input_load_live_u64(r->in, lcore->next_entry), end = next;
 
-	if (is_within_entry(r, lcore, next))
+	if (snapshot_is_within_entry(r->in, lcore, next, r->largest))
 		end += r->largest;
 	*gone = next > lcore->slots ? next - lcore->slots : 0;
 	*whole = end > lcore->slots ? end - lcore->slots : 0;

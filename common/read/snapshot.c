@@ -63,6 +63,18 @@ static uint64_t last_change(struct input *in, const struct trace_lcore *lcore, u
 }
 
 /*
+ * It writes the first slot's ticks first, so they differ from the copied ones, or are higher than those of the slot
+ * after the largest possible entry.
+ */
+bool snapshot_is_within_entry(const struct input *in, const struct trace_lcore *lcore, uint64_t next, unsigned largest)
+{
+	const struct trace_slot *first = slot_at(lcore, next);
+	const struct trace_slot *beyond = slot_at(lcore, next + (largest < lcore->slots ? largest : lcore->slots - 1));
+
+	return input_load_live_u64(in, &first->tsc) != first->tsc || first->tsc > beyond->tsc;
+}
+
+/*
  * Drops the entries up to the last one that has changed, also those that were still whole when they
  * were compared, because a gap would follow them. Each slot becomes a continuation without a head,
  * which readers skip; its ticks keep the ring sorted.
@@ -76,6 +88,9 @@ static void drop_unstable(struct input *in, const struct trace *t, const struct 
 	if (to - from > lcore->slots)
 		to = from + lcore->slots;
 	end = last_change(in, lcore, from, to);
+	/* the writer stands still: to is from and the slots of the largest entry */
+	if (end == from && snapshot_is_within_entry(in, lcore, from, to - from))
+		end = to;
 	for (; from < end; from++)
 		input_patch(in, &slot_at(lcore, from)->tpoint, &continuation, sizeof(continuation));
 }
