@@ -60,7 +60,7 @@ causes() {
 @test "a cause whose name is not known" {
     { fast; requests 50 0 2000 slowhost Slow '"bdev":1995.000,"network":5.000'; } | sed 's/,"bdev":"[^"]*"//' >in
     equal "$(causes)" 'bdev - slowhost/1'
-    trace-causes in | grep -x 'cause: bdev (unknown) takes longer (100 %)'
+    trace-causes in | grep -x 'cause: bdev (unknown) takes longer (100 % of the extra time)'
 }
 
 @test "a group whose bdev takes longer" {
@@ -72,7 +72,7 @@ causes() {
     grep -qx 'the fast ones like them 10.0 us: 1.99 ms more' text
     grep -q '^  bdev  *1.99 ms  *100 %$' text
     grep -q '^  host slowhost = connection slowhost/1 = bdev Slow  *100 %  *0 %$' text
-    grep -q '^cause: bdev Slow takes longer (100 %)$' text
+    grep -q '^cause: bdev Slow takes longer (100 % of the extra time)$' text
     [ "$(awk '{ print length }' text | sort -n | tail -n 1)" -le 80 ]
 }
 
@@ -138,12 +138,12 @@ causes() {
         done
     done
     trace-causes -q in >text
-    grep -q '^cause: bdev a-name.*….*terminals takes longer (99 %)$' text
+    grep -q '^cause: bdev a-name.*….*terminals takes longer (99 % of the extra time)$' text
     grep -q '^  host a-name.*…' text
     grep -q '^  a-n…t-terminals waited for' text
     trace-causes -q --wide in >text
     equal "$(grep -c … text)" 0
-    grep -q "^cause: bdev $name takes longer (99 %)$" text
+    grep -q "^cause: bdev $name takes longer (99 % of the extra time)$" text
     grep -q "^  host $name" text
 }
 
@@ -153,7 +153,7 @@ causes() {
     equal "$(grep -c $'\e' plain)" 0
     trace-causes -q --color always in >coloured
     sed 's/\x1b\[[0-9;]*m//g' coloured | diff plain -
-    grep -qx $'\e\\[1mcause: bdev Slow takes longer (100 %)\e\\[0m' coloured
+    grep -qx $'\e\\[1mcause: bdev Slow takes longer (100 % of the extra time)\e\\[0m' coloured
     grep -q $'^  \e\\[38;5;210mbdev\e\\[0m ' coloured
     grep -q $'^\e\\[31min flight, ' coloured
     # names of columns are faint
@@ -175,7 +175,21 @@ causes() {
     equal "$(causes)" 'buffer hog ok/1'
     trace-causes in >text
     grep -q '^  ok  *waited for buffers  *45.0 ms  90 % held by hog$' text
-    grep -q '^cause: buffers, held by hog (82 %)$' text
+    grep -q '^cause: buffers, held by hog (82 % of the extra time)$' text
+}
+
+@test "a share says of what, a larger one why it is no cause, and no cause is said twice" {
+    wait=$(wait_of 900 buffer 0.000 ',"buffers":10,"holders":{"hog/1":9}')
+    { fast; requests 50 20000 1000 ok Fast '"buffer":900.000,"bdev":100.000' ",\"waits\":[$wait]"
+      requests 50 100000 2000 slowhost Slow '"bdev":2000.000'; } >in
+    trace-causes in >text
+    grep -qx 'cause: buffers, held by hog (82 % of the extra time)' text
+    grep -qx 'also: bdev Slow takes longer (100 % of the extra time of 50 others); that may be normal for it' text
+    # for those of a host that waits each time, and for a few of another one
+    { fast; requests 50 20000 1000 ok Fast '"buffer":900.000,"bdev":100.000' ",\"waits\":[$wait]"
+      requests 50 100000 1000 third Fast '"buffer":900.000,"bdev":100.000' ",\"waits\":[$wait]"; } >in
+    equal "$(trace-causes -j in | jq -r '"\(.cause) \(.who)"' | sort | uniq -c | sed 's/^ *//')" '2 buffer hog'
+    equal "$(trace-causes in | grep -c 'held by hog (')" 1
 }
 
 @test "an lcore that writes for others is busy with them" {
@@ -254,7 +268,7 @@ causes() {
 @test "what many processes do to a reactor together is one cause" {
     { fast; for i in $(seq 20); do requests 5 $((i * 20000)) 3010 ok Fast '"network":3000.000,"bdev":10.000' ",\"off_cpu\":3000.000,\"off_cpu_by\":{\"cc$((i % 10))\":3000.000}"; done; } >in
     equal "$(trace-causes -j in | plain | jq -c '[.cause, .who, .of_several, .share]')" '["off_cpu","cc0",true,1]'
-    trace-causes in | grep -qx 'cause: the reactor was off its CPU: cc0 and others (100 %)'
+    trace-causes in | grep -qx 'cause: the reactor was off its CPU: cc0 and others (100 % of the extra time)'
     # if one of them has half, it is that one's
     sed -i 's/cc[1-5]/cc0/' in
     equal "$(trace-causes -j in | plain | jq -c '[.cause, .who, .of_several, .share]')" '["off_cpu","cc0",null,0.6]'

@@ -266,12 +266,12 @@ static void put_host_cause(struct out *out, const struct facts *f, const struct 
 		before = out->len;
 		answer_write_who(out, findings.tally, first);
 		out->len -= out->len == before ? strlen(", ") : 0;
-		out_printf(out, " (%.0f %%)", 100 * first->share);
+		out_text(out, " (");
+		answer_write_share(out, first);
+		out_char(out, ')');
 		if (first->slow != SLOW_ALIKE) {
-			out_printf(out, set->slow.n == 1 ? "; 1 slow one took " : "; %" PRIu64 " slow ones took ",
-				   set->slow.n);
+			out_printf(out, "; %" PRIu64 " slow, mean ", set->slow.n);
 			out_duration_text(out, means_of(set).slow);
-			out_text(out, set->slow.n == 1 ? "" : " each");
 		}
 		out_char(out, '\n');
 	}

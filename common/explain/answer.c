@@ -437,20 +437,68 @@ static void put_owed(struct out *out, const struct tally *t, uint32_t set, const
 	owed_free(&owed);
 }
 
-static void put_cause(struct out *out, const struct tally *t, const struct finding *f, const char *word,
+static void put_percent(struct out *out, const struct finding *f)
+{
+	out_printf(out, "%.0f %%", 100 * f->share < 100 ? 100 * f->share : 100);
+}
+
+/* What the share is of, as the table of layers calls it. */
+static void put_whole(struct out *out, const struct finding *f)
+{
+	bool alike = f->slow == SLOW_ALIKE;
+
+	if (findings_cause(f) == FACT_QUEUE)
+		out_text(out, alike ? " of the requests" : " of the slow ones");
+	else
+		out_text(out, alike ? " of the time" : " of the extra time");
+}
+
+void answer_write_share(struct out *out, const struct finding *f)
+{
+	put_percent(out, f);
+	put_whole(out, f);
+}
+
+/* Shares of the same whole say it once; one with more time than the first says why it is not the first. */
+static void put_share(struct out *out, const struct findings *f, const struct finding *finding)
+{
+	static const char *const doubts[DOUBTS] = {
+		[DOUBT_NONE] = "",
+		[DOUBT_ONCE] = ", once",
+		[DOUBT_OWN] = "; only that host suffers from it",
+		[DOUBT_MEANT] = "; that may be normal for it",
+	};
+	const struct finding *first = f->all;
+	enum findings_doubt doubt = findings_doubt(finding);
+
+	out_text(out, " (");
+	put_percent(out, finding);
+	if (finding == first || finding->slow != first->slow || findings_cause(finding) == FACT_QUEUE)
+		put_whole(out, finding);
+	if (finding->slow != first->slow)
+		out_printf(out, " of %" PRIu64 " others", f->group->sets[finding->slow].slow.n);
+	out_char(out, ')');
+	if (doubt == DOUBT_ONCE || finding->ns > first->ns)
+		out_text(out, doubts[doubt]);
+}
+
+static void put_cause(struct out *out, const struct findings *f, const struct finding *finding,
 		      const struct terminal *terminal)
 {
-	enum fact cause = findings_cause(f);
-	const struct fact_row *row = &fact_table[cause];
-	size_t used = strlen(word) + strlen(": ") + strlen(row->before) + strlen(row->after) + strlen(" (100 %), once");
-	struct out who = {.fd = OUT_MEMORY};
+	const char *word = finding == f->all ? "cause" : "also";
+	const struct fact_row *row = &fact_table[findings_cause(finding)];
+	struct out who = {.fd = OUT_MEMORY}, share = {.fd = OUT_MEMORY};
+	size_t used = strlen(word) + strlen(": ") + strlen(row->before) + strlen(row->after);
 
+	put_share(&share, f, finding);
+	used += share.len;
 	out_printf(out, "%s: %s", word, row->before);
-	put_who(&who, t, f);
+	put_who(&who, f->tally, finding);
 	put_within(out, out_contents(&who), terminal, terminal->width > used + NAME ? terminal->width - used : NAME);
-	out_printf(out, "%s (%.0f %%)%s", row->after, 100 * f->share < 100 ? 100 * f->share : 100,
-		   f->cause->bursts == 1 && findings_is_momentary(cause) ? ", once" : "");
+	out_text(out, row->after);
+	out_slice(out, out_contents(&share));
 	out_close(&who);
+	out_close(&share);
 }
 
 static void put_cure(struct out *out, const struct tally *t, const struct finding *f, bool report)
@@ -465,6 +513,16 @@ static void put_cure(struct out *out, const struct tally *t, const struct findin
 	out_printf(out, "\n  often: %s\n", fact_table[findings_cause(f)].cure);
 }
 
+/* Whether an earlier finding says the same of other requests. */
+static bool is_repeated(const struct findings *f, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (findings_cause(&f->all[k]) == findings_cause(&f->all[i]) &&
+		    f->all[k].cause->key.a == f->all[i].cause->key.a)
+			return true;
+	return false;
+}
+
 /* The last lines: the cause if the lines prove one; else where most of the time is. */
 static void put_findings(struct out *out, const struct findings *f, enum slow slow, const struct means *m,
 			 const struct answer_options *options)
@@ -475,7 +533,7 @@ static void put_findings(struct out *out, const struct findings *f, enum slow sl
 
 	if (has_cause) {
 		terminal_paint(terminal, out, TERMINAL_BOLD);
-		put_cause(out, f->tally, &f->all[0], "cause", terminal);
+		put_cause(out, f, &f->all[0], terminal);
 		terminal_plain(terminal, out);
 		out_char(out, '\n');
 		put_cure(out, f->tally, &f->all[0], options->report);
@@ -488,7 +546,9 @@ static void put_findings(struct out *out, const struct findings *f, enum slow sl
 		out_printf(out, " (%.0f %%)\n", m->more ? 100.0 * m->layers[largest] / m->more : 0.0);
 	}
 	for (size_t i = has_cause; i < f->n && (!options->max || i < options->max); i++) {
-		put_cause(out, f->tally, &f->all[i], "also", terminal);
+		if (is_repeated(f, i))
+			continue;
+		put_cause(out, f, &f->all[i], terminal);
 		out_char(out, '\n');
 	}
 }

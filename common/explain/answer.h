@@ -23,6 +23,9 @@ void answer_write(struct out *to, const struct findings *f, const struct answer_
 /* Writes whom a finding belongs to; nothing if nobody is known. */
 void answer_write_who(struct out *out, const struct tally *t, const struct finding *f);
 
+/* Writes the share of a finding, and of what it is one. */
+void answer_write_share(struct out *out, const struct finding *f);
+
 /* Writes an lcore's name, without its source. */
 void answer_write_lcore(struct out *out, const struct tally *t, uint32_t name);
 

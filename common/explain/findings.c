@@ -8,11 +8,7 @@
 static const double LEAST_SHARE = 0.2; /* of the extra time, or of all where nothing can be compared */
 enum { NOTABLE_PART = 20 };            /* of all time: less is no finding about a group */
 
-/*
- * What may be as it should counts a tenth: what happened once may be chance, a device that always takes long may be
- * meant to, and what a host does to itself explains less than what others do to it.
- */
-static const double DOUBTFUL = 0.1;
+static const double DOUBTFUL = 0.1; /* the weight of a finding with a doubt */
 
 /* Whether more time of this cause than others have is enough: then the group shows it. */
 static bool group_proves(enum fact cause)
@@ -21,7 +17,8 @@ static bool group_proves(enum fact cause)
 	       cause == FACT_DISK || cause == FACT_BELOW;
 }
 
-bool findings_is_momentary(enum fact cause)
+/* Whether a cause hits many requests in one moment. */
+static bool is_momentary(enum fact cause)
 {
 	return cause == FACT_OFF_CPU || cause == FACT_IRQ || cause == FACT_SILENT || cause == FACT_REACTOR;
 }
@@ -38,14 +35,20 @@ static bool is_its_own(enum fact cause)
 	return cause == FACT_HOST || cause == FACT_REPLY || cause == FACT_NETWORK || cause == FACT_QUEUE;
 }
 
-static double weight(const struct finding *f)
+enum findings_doubt findings_doubt(const struct finding *f)
 {
 	enum fact cause = findings_cause(f);
-	bool once = findings_is_momentary(cause) && f->cause->bursts < 2;
 
-	if (once || is_its_own(cause) || (f->slow != SLOW_TAIL && group_proves(cause)))
-		return f->ns * DOUBTFUL;
-	return f->ns;
+	if (is_momentary(cause) && f->cause->bursts < 2)
+		return DOUBT_ONCE;
+	if (is_its_own(cause))
+		return DOUBT_OWN;
+	return f->slow != SLOW_TAIL && group_proves(cause) ? DOUBT_MEANT : DOUBT_NONE;
+}
+
+static double weight(const struct finding *f)
+{
+	return findings_doubt(f) == DOUBT_NONE ? f->ns : f->ns * DOUBTFUL;
 }
 
 static int most_important_first(const void *a, const void *b, void *context)

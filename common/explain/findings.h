@@ -37,8 +37,16 @@ static inline enum fact findings_cause(const struct finding *finding)
 /* The set that the page is about: that of the first finding, else the one that is slowest. */
 enum slow findings_main(const struct findings *f);
 
-/* Whether a cause hits many requests in one moment, so that one moment may be chance. */
-bool findings_is_momentary(enum fact cause);
+/* What may be as it should counts a tenth, so that a finding with less time may come before it. */
+enum findings_doubt {
+	DOUBT_NONE,
+	DOUBT_ONCE,  /* many requests were hit in one moment only, which may be chance */
+	DOUBT_OWN,   /* what a host does to itself explains less than what others do to it */
+	DOUBT_MEANT, /* a device that always takes long may be meant to */
+	DOUBTS
+};
+
+enum findings_doubt findings_doubt(const struct finding *f);
 
 void findings_free(struct findings *f);
 
