@@ -211,6 +211,24 @@ answers() {
     equal "$(jq -r .cause <<<"$output" | sort -u)" none
 }
 
+@test "a host whose name gets longer when another one comes has one row, with its cause" {
+    slow_host
+    sed -i "s/fleet:backup-1'/fleet:a:backup-1'/; s/fleet:db-2'/fleet:b:backup-1'/" probes
+    # db-2 comes when requests of backup-1 have ended
+    {
+        trace-dump -q -d -O -i -j trace
+        trace-dump -q trace | awk -F '"us":' '!/"poller":"t272"/ || $2 + 0 >= 30000'
+    } | mktrace >late
+    trace-report late probes >page
+    section host >hosts
+    equal "$(awk '/^  [a-z:]+-[0-9]/ { print $1, $2 }' hosts | tr '\n' ' ')" 'a:backup-1 125 db-1 97 b:backup-1 6 '
+    grep -A 1 '^  a:backup-1 ' hosts | tail -n 1 | grep -q '^    cause: bdev, Archive '
+    equal "$(trace-report -j late probes | jq -r 'select(.group) | .group.host' | sort -u | tr '\n' ' ')" 'a:backup-1 b:backup-1 db-1 '
+    trace-report --html page.html late probes >page
+    equal "$(grep -c '>a:backup-1</text>' page.html)" 1
+    equal "$(grep -c '>backup-1</text>' page.html)" 0
+}
+
 # The counts of a connection: WHEN TSC ADDRESS MICROSECONDS-OF-A-FULL-WINDOW RETRANSMITTED LEAST-ROUND-TRIP
 connection() {
     printf '{"when":"%s","tsc":%s,"connection":"%s","local":"10.0.0.1:4420","rtt":90,"min_rtt":%s,"retransmitted":%s,"sending":900000,"window_full":%s}\n' \

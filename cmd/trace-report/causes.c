@@ -9,21 +9,26 @@ enum { HOSTS = 64 };
 
 static const struct findings findings_with = {.least_ns = FINDINGS_LEAST_NS, .budget_ns = COMPARE_BUDGET_NS};
 
-void causes_span(struct causes *c, const struct spanline *span, struct slice host)
+void causes_span(struct causes *c, const struct spanline *span, uint32_t host)
 {
-	struct requests_role role = {.wanted = true};
-
-	if (!requests_see(&c->requests, span))
-		return;
-	role.group = intern_add_below(&c->requests.names, host, REQUESTS_NAMES);
-	requests_add(&c->requests, span, role);
+	if (requests_see(&c->requests, span))
+		requests_add(&c->requests, span, (struct requests_role){.wanted = true, .group = host});
 }
 
-void causes_find(struct causes *c, uint64_t min_ns, uint64_t end)
+/* Names get longer until the end. */
+static void name_groups(struct requests *r, const struct slice *hosts)
+{
+	for (struct request *q = r->all; q < r->all + r->n; q++)
+		q->group = intern_add_below(&r->names, q->group == MAP_NONE ? (struct slice){} : hosts[q->group],
+					    REQUESTS_NAMES);
+}
+
+void causes_find(struct causes *c, const struct slice *hosts, uint64_t min_ns, uint64_t end)
 {
 	struct measure_options options = {.compare = {.min_ns = min_ns, .budget_ns = COMPARE_BUDGET_NS},
 					  .max_groups = HOSTS};
 
+	name_groups(&c->requests, hosts);
 	c->all.names = c->hosts.names = &c->requests.names;
 	measure_trace(&c->all, &c->requests, &options);
 	options.group = true;

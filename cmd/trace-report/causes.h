@@ -14,13 +14,16 @@ struct causes {
 	struct inflight inflight;
 };
 
-/* Sees a span, with the name of its host as written in JSON. */
-void causes_span(struct causes *c, const struct spanline *span, struct slice host);
+/* Sees a span, with the number of its host; MAP_NONE: it has none. */
+void causes_span(struct causes *c, const struct spanline *span, uint32_t host);
 
-/* Finds the causes, after all spans. min_ns: the least of a slow request; 0: any. end: of inflight_find(). */
-void causes_find(struct causes *c, uint64_t min_ns, uint64_t end);
+/*
+ * Finds the causes, after all spans. hosts: names by number, as written in JSON. min_ns: the least of a slow request;
+ * 0: any. end: of inflight_find().
+ */
+void causes_find(struct causes *c, const struct slice *hosts, uint64_t min_ns, uint64_t end);
 
-/* The first finding about the requests of a host, as written in JSON. False if none of their causes is known. */
+/* The first finding about the requests of the host of this name. False if none of their causes is known. */
 bool causes_of_host(const struct causes *c, struct slice host, struct findings *findings);
 
 /* Writes the findings as lines of trace-causes -j: of all requests, then of those of each host, with "group". */

@@ -91,7 +91,7 @@ struct slice facts_largest(struct slice object, double *most)
 
 struct slice facts_host(const struct facts *f, const struct share *row)
 {
-	return row->name.group ? f->groups.all[row->name.group - 1] : (struct slice){};
+	return row->name.group ? f->names[row->name.group - 1] : (struct slice){};
 }
 
 size_t facts_hosts(const struct facts *f, const struct share *rows[FACTS_ROWS], size_t *others)
@@ -187,11 +187,34 @@ static void keep_longest(struct facts *f, struct facts_span *spans, size_t n, ui
 	spans[i] = (struct facts_span){mem_slice(out_contents(&f->text)), us};
 }
 
-/* Adds a request that started and ended in the trace to the sums of its host. */
-static void add_whole(struct facts *f, const struct span *s, const struct spanline *span)
+/* The number of the host of a span in groups; MAP_NONE: it has none. */
+static uint32_t host_of(struct facts *f, const struct span *s, const struct spanline *span)
+{
+	struct slice nqn;
+
+	if (!span->host.n)
+		return MAP_NONE;
+	nqn = f->measured.connections.all[s->connection].hostnqn;
+	return intern_add_below(&f->groups, nqn.n ? nqn : span->host, ROWS_GROUPS);
+}
+
+static void name_hosts(struct facts *f)
 {
 	struct measured *m = &f->measured;
-	uint32_t group = span->host.n ? intern_add_below(&f->groups, span->host, ROWS_GROUPS) + 1 : 0;
+
+	f->names = mem_array(f->groups.n, sizeof(*f->names));
+	for (uint32_t i = 0; i < f->groups.n; i++) {
+		struct slice name = connections_named(&m->connections, f->groups.all[i]);
+
+		f->names[i] = name.n ? spanfill_escaped(&m->fill, name) : f->groups.all[i];
+	}
+}
+
+/* Adds a request that started and ended in the trace to the sums of its host. */
+static void add_whole(struct facts *f, const struct span *s, const struct spanline *span, uint32_t host)
+{
+	struct measured *m = &f->measured;
+	uint32_t group = host + 1;
 	const struct shares_request request = {.name = {group, s->type},
 					       .life = span->life,
 					       .layers = m->self.layers,
@@ -205,14 +228,14 @@ static void add_whole(struct facts *f, const struct span *s, const struct spanli
 		rows_record(&f->lives, group, s->type, ROWS_LIFE, ROWS_LIFE, span->life);
 }
 
-static void see_request(struct facts *f, const struct span *s, const struct spanline *span)
+static void see_request(struct facts *f, const struct span *s, const struct spanline *span, uint32_t host)
 {
 	const bool has_ended = !span->open && !span->cut;
 
 	f->requests++;
 	f->incomplete += !has_ended;
 	if (!s->unknown && !span->open && !spans_is_lost(&f->measured.spans, s))
-		add_whole(f, s, span);
+		add_whole(f, s, span, host);
 	if (has_ended)
 		series_heat(&f->series, span->start, span->life);
 	series_waits(&f->series, span);
@@ -228,16 +251,18 @@ static void see_span(void *context, const struct span *s)
 {
 	struct facts *f = context;
 	const struct spanline *span;
+	uint32_t host;
 
 	if (s->has_parent)
 		return;
 	measured_span(&f->measured, s);
 	span = measured_line(&f->measured, MEASURED_WAITS);
-	causes_span(&f->causes, span, span->host);
+	host = host_of(f, s, span);
+	causes_span(&f->causes, span, host);
 	if (span->admin)
 		f->admin++;
 	else
-		see_request(f, s, span);
+		see_request(f, s, span, host);
 }
 
 /* A measured.hold function. */
@@ -266,6 +291,7 @@ void facts_start(struct facts *f)
 void facts_end(struct facts *f)
 {
 	spans_end(&f->measured.spans);
+	name_hosts(f);
 	series_end(&f->series);
 }
 
@@ -293,6 +319,7 @@ void facts_free(struct facts *f)
 	measured_free(&f->measured);
 	lcore_rows_free(&f->lcores);
 	intern_free(&f->groups);
+	free(f->names);
 	shares_free(&f->shares);
 	rows_free(&f->lives);
 	causes_free(&f->causes);

@@ -56,7 +56,8 @@ struct facts {
 
 	struct measured measured;
 	struct lcore_rows lcores;
-	struct intern groups; /* names of hosts, as written in JSON */
+	struct intern groups; /* hosts, as written in JSON: their NQNs, or names where these are not known */
+	struct slice *names;  /* of these, at the end: those of hosts get longer when others come */
 	struct shares shares; /* their groups: numbers of these plus 1, or 0 */
 	struct rows lives;    /* ditto; rows of whole lives only */
 	struct out text;      /* in memory: scratch */
@@ -105,7 +106,7 @@ struct slice facts_largest(struct slice object, double *most);
  */
 size_t facts_hosts(const struct facts *f, const struct share *rows[FACTS_ROWS], size_t *others);
 
-/* The name of the host of a row, as written in JSON; empty: it has none. */
+/* The name of the host of a row, as written in JSON; empty: it has none. After facts_end(). */
 struct slice facts_host(const struct facts *f, const struct share *row);
 
 /* The lives of its requests; NULL: none has ended after its first entry. */

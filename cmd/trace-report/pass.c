@@ -158,7 +158,7 @@ static void finish(struct pass *p)
 	f->base = p->base;
 	f->rate = r->trace.tsc_rate;
 	limits_mark(&f->causes.requests, f->rpc);
-	causes_find(&f->causes, f->min_us ? facts_ns(strtod(f->min_us, NULL)) : 0, end_of(f));
+	causes_find(&f->causes, f->names, f->min_us ? facts_ns(strtod(f->min_us, NULL)) : 0, end_of(f));
 }
 
 /* Opens the input. Returns false, after a message, if there is no trace in it. */
