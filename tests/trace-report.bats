@@ -513,8 +513,8 @@ unreadable() { # FILE WHY [COMMAND]...
 }
 
 # A trace of two hosts: 1,000 requests of 10 us each, and of the first one some of 5 ms, in which its reactor is off its CPU.
-some_slow() { # SLOW
-    awk -v slow="$1" '
+some_slow() { # SLOW [HOSTS]
+    awk -v slow="$1" -v hosts="${2:-2}" '
         function request(n, us, life, owner) {
             printf "%d 0 {\"tsc\":%d,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"TCP_REQ_NEW\",\"poller\":\"t%d\",\"object\":{\"id\":\"r%d\",\"value\":\"0x%x\"}}\n", us,
                 us * 1000, us, owner, n, 4096 + n
@@ -522,7 +522,7 @@ some_slow() { # SLOW
                 us + life, (us + life) * 1000, us + life, owner, n, life, 4096 + n
         }
         BEGIN {
-            for (i = 1; i <= 1000; i++) { request(2 * i, 20 * i, 5, 1); request(2 * i + 1, 20 * i + 10, 5, 2) }
+            for (i = 1; i <= 1000; i++) for (host = 1; host <= hosts; host++) request(2 * i + host, 20 * i + 10 * host, 5, host)
             for (i = 0; i < slow; i++) request(3000 + i, 30000 + 6000 * i, 5000, 1)
         }' >requests
     {
@@ -538,6 +538,23 @@ some_slow() { # SLOW
 @test "the cause of a host says how many of its requests are slow, and their mean" {
     some_slow 2
     trace-report trace | grep -q ' of the extra time); 2 slow, mean 5.00 ms$'
+}
+
+@test "what is the same of several requests or rows is said once" {
+    some_slow 3
+    trace-report trace >page
+    equal "$(section 'the slowest' | sed 's/^ *//; s/,.*//')" 'the slowest requests
+5.00 ms
+5.00 ms
+5.00 ms
+target 100%
+waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
+    # all requests are those of one host
+    some_slow 0 1
+    trace-report trace >page
+    grep -qx '1000 requests, mean 5.00 us' page
+    grep -q '^  target  *5.00 us  *100 %$' page
+    section host | grep -x '  10.0.0.1:5000  *1000  5.00 us  5.00 us  5.00 us'
 }
 
 @test "traces without anything to measure" {

@@ -229,7 +229,8 @@ static void put_lives(struct out *out, const struct latency *life)
 	}
 }
 
-static void put_host(struct out *out, const struct facts *f, const struct share *row, const struct terminal *terminal)
+static void put_host(struct out *out, const struct facts *f, const struct share *row, bool has_layers,
+		     const struct terminal *terminal)
 {
 	struct out name = {.fd = OUT_MEMORY};
 	double layers[LAYERS];
@@ -245,10 +246,11 @@ static void put_host(struct out *out, const struct facts *f, const struct share 
 	out_printf(out, " %8" PRIu64, row->count);
 	out_close(&name);
 	put_lives(out, facts_life(f, row));
-	out_char(out, ' ');
+	out_text(out, has_layers ? " " : "");
 	for (unsigned i = 0; i < LAYERS; i++)
 		layers[i] = row->layers[i];
-	put_largest(out, layers, row->life, 2, terminal);
+	if (has_layers)
+		put_largest(out, layers, row->life, 2, terminal);
 	out_char(out, '\n');
 }
 
@@ -278,20 +280,29 @@ static void put_host_cause(struct out *out, const struct facts *f, const struct 
 	findings_free(&findings);
 }
 
+/* Whether the table of layers is that of all requests. */
+static bool has_all(const struct findings *f)
+{
+	return findings_main(f) == SLOW_ALIKE && f->group->sets[SLOW_ALIKE].slow.n == f->group->n;
+}
+
 static void put_hosts(struct out *out, const struct facts *f, bool explains, const struct terminal *terminal)
 {
 	const struct share *rows[FACTS_ROWS];
 	size_t others, n = facts_hosts(f, rows, &others);
+	/* those of one host are above */
+	bool has_layers = n > 1 || !explains || !has_all(&f->causes.findings);
 
 	if (!n)
 		return;
 	out_char(out, '\n');
 	terminal_paint(terminal, out, TERMINAL_FAINT);
-	out_printf(out, "%-*s requests      p50      p99      max  where the time is", NAME + 2, "host");
+	out_printf(out, "%-*s requests      p50      p99      max%s", NAME + 2, "host",
+		   has_layers ? "  where the time is" : "");
 	terminal_plain(terminal, out);
 	out_char(out, '\n');
 	for (size_t i = 0; i < n; i++) {
-		put_host(out, f, rows[i], terminal);
+		put_host(out, f, rows[i], has_layers, terminal);
 		/* one host's is that of all */
 		if (n > 1 && explains)
 			put_host_cause(out, f, rows[i]);
@@ -402,20 +413,27 @@ static bool is_covered(struct slice span, const char *part)
 	return false;
 }
 
-static void put_slow(struct out *out, const struct facts *f, struct slice span, const struct terminal *terminal)
+static void put_slow(struct out *out, struct slice span)
 {
-	struct slice parts = facts_text(span, "layers");
-	double life = facts_number(span, "life"), layers[LAYERS];
 	bool bound = facts_text(span, "open").n || facts_text(span, "cut").n;
 
 	out_text(out, bound ? "  >" : "  ");
-	facts_put_time(out, life);
+	facts_put_time(out, facts_number(span, "life"));
 	/* as -k of trace-spans expects it */
 	out_text(out, ", us=");
 	facts_put(out, facts_text(span, "us"));
 	out_text(out, ": ");
 	facts_put_what(out, span);
-	out_text(out, "\n   ");
+	out_char(out, '\n');
+}
+
+/* Where the time of a request was, and its longest wait. */
+static void put_time_of(struct out *out, const struct facts *f, struct slice span, const struct terminal *terminal)
+{
+	struct slice parts = facts_text(span, "layers");
+	double life = facts_number(span, "life"), layers[LAYERS];
+
+	out_text(out, "   ");
 	for (unsigned i = 0; i < LAYERS; i++)
 		layers[i] = facts_number(parts, spdk_layers[i]);
 	put_largest(out, layers, life, 3, terminal);
@@ -436,10 +454,22 @@ static void put_slow(struct out *out, const struct facts *f, struct slice span, 
 static void put_slowest(struct out *out, const struct facts *f, const struct terminal *terminal)
 {
 	const struct facts_span *spans = facts_slowest(f);
+	struct out last = {.fd = OUT_MEMORY}, text = {.fd = OUT_MEMORY};
 
 	out_text(out, spans->line.n ? "\nthe slowest requests\n" : "");
-	for (size_t i = 0; i < FACTS_SLOWEST && spans[i].line.n; i++)
-		put_slow(out, f, spans[i].line, terminal);
+	for (size_t i = 0; i < FACTS_SLOWEST && spans[i].line.n; i++) {
+		text.len = 0;
+		put_time_of(&text, f, spans[i].line, terminal);
+		/* what is the same of several is below the last one */
+		if (!slice_equal(out_contents(&last), out_contents(&text)))
+			out_slice(out, out_contents(&last));
+		put_slow(out, spans[i].line);
+		last.len = 0;
+		out_slice(&last, out_contents(&text));
+	}
+	out_slice(out, out_contents(&last));
+	out_close(&last);
+	out_close(&text);
 }
 
 /* Lines about reactors of connections that stand still. Returns whether all do, since before the recording. */

@@ -97,11 +97,12 @@ static const char *one_or_many(uint64_t n, const char *one, const char *many)
 	return n == 1 ? one : many;
 }
 
-static void put_alike(struct out *out, uint64_t n, uint64_t all, const struct means *m)
+/* n of all requests; is_said: that nothing stands out. */
+static void put_alike(struct out *out, uint64_t n, uint64_t all, const struct means *m, bool is_said)
 {
 	out_text(out, n < all ? "; those that are alike: mean " : n > 1 ? ", mean " : ", which took ");
 	put_time(out, m->slow);
-	out_text(out, n < all || n == 1 ? "\n" : "; no group stands out\n");
+	out_text(out, n < all || n == 1 || is_said ? "\n" : "; no group stands out\n");
 }
 
 static void put_summary(struct out *out, const struct findings *f, enum slow slow, const struct means *m,
@@ -121,7 +122,7 @@ static void put_summary(struct out *out, const struct findings *f, enum slow slo
 		return;
 	}
 	if (slow == SLOW_ALIKE) {
-		put_alike(out, n, all, m);
+		put_alike(out, n, all, m, !f->n && !options->elsewhere);
 		return;
 	}
 	if (options->against)
