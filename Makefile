@@ -207,9 +207,10 @@ $(B)/inside/%.o:
 	$(Q)$(OBJCOPY) --redefine-sym main=$(call symbol,$*) --keep-global-symbol=$(call symbol,$*) $@
 $(B)/common/cli/inside.o: private FLAGS += -I$(B)/inside
 $(B)/common/cli/inside.o: $(B)/inside/tools.h
-$(B)/inside/tools.h: $(B)/flags
+$(B)/inside/tools.h: FORCE
 	$(Q)mkdir -p $(@D)
-	$(Q)printf 'TOOL("%s", main_%s)\n' $(foreach t,$(TOOLS),$t $(subst -,_,$t)) >$@
+	$(Q)printf 'TOOL("%s", main_%s)\n' $(foreach t,$(TOOLS),$t $(subst -,_,$t)) >$@.new
+	$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 spdk-trace: $(B)/spdk-trace
 $(B)/spdk-trace: $(TOOLS:%=$(B)/inside/%.o) $(filter-out $(B)/cmd/%,$(sort $(foreach t,$(TOOLS),$(objects_$t)))) \
 		$(B)/common/cli/inside.o

@@ -5,11 +5,17 @@
 load helpers
 
 SOURCE=$BATS_TEST_DIRNAME/..
+TRACE=/dev/shm/mktrace_trace.pid$$
 
 setup() {
     enter
     # the build may be one with other options
     [ "$BIN" = "$(realpath "$SOURCE")/build" ] || not_for_this_build 'it makes builds of its own'
+}
+
+teardown() {
+    kill_left writer
+    rm -f "$TRACE"
 }
 
 install_to() {
@@ -160,8 +166,12 @@ spdk-trace-tools.7'
     trace-dump root/trace >want
     "$file" trace-dump root/trace | cmp - want
     # what a tool starts is inside, too
-    PATH=/ "$PWD/root/spdk-trace" trace-report root/trace >page
-    trace-report root/trace | cmp - page
+    mktrace -w 60 -o "$TRACE" "$DATA/common.jsonl" &
+    writer=$!
+    wait_for sh "trace-dump -i $TRACE"
+    run env PATH=/ "$PWD/root/spdk-trace" trace-record -q -p $writer -o recording 0.2
+    kill "$writer"
+    equal "$(jq -r 'select(.part == "trace").status' recording/parts.jsonl)" 'done'
     if chroot root /spdk-trace trace-dump -V; then
         chroot root /spdk-trace trace-dump /trace | cmp - want
         chroot root /spdk-trace trace-dump /trace | chroot root /trace-join >text
