@@ -71,6 +71,29 @@ section() { # START
     grep -qx '  names      of 3 hosts, by their probes' page
 }
 
+@test "a histogram of the host that the cause hits" {
+    slow_host
+    trace-report trace probes >page
+    section '     from' >bars
+    equal "$(head -n 1 bars)" '     from    below  requests of db-1'
+    # as trace-latency has it
+    qpair-lifetimes probes >lifetimes
+    trace-dump trace | trace-join -j -l lifetimes | trace-latency -q -H -g host |
+        sed -n '/db-1: r whole life/,/^$/p' | awk '$5 ~ /[0-9]/ { print $1, $2, $3, $4, $5 }' >want
+    sed 1d bars | awk '{ print $1, $2, $3, $4, $5 }' | diff want -
+    equal "$(grep -c '[0-9] #\{32\}$' bars)" 2
+    # ten rows at most: these are eleven powers of two
+    some_slow 3 1
+    trace-report trace >page
+    equal "$(section '     from')" '     from    below  requests of 10.0.0.1:5000
+  4.10 us  16.4 us      1000 ################################
+  16.4 us  65.5 us         0
+  65.5 us   262 us         0
+   262 us  1.05 ms         0
+  1.05 ms  4.19 ms         0
+  4.19 ms  16.8 ms         3 #'
+}
+
 # Whether lines have at most so many characters, except for commands.
 fits() { # COLUMNS FILE
     sed 's/\x1b\[[0-9;]*m//g; /^more$/,$d; /^ *\(see\|often\|try\): /d' "$2" | jq -R -e -s --argjson width "$1" 'split("\n") | map(length) | max <= $width' >ok ||
@@ -111,7 +134,7 @@ fits() { # COLUMNS FILE
     grep -q $'^  db-1 .* \e\\[38;5;208mbuffer 86%\e\\[0m ' coloured
     grep -q $'^  \e\\[38;5;208mbuffer\e\\[0m ' coloured
     # names of columns are faint
-    equal "$(grep -c $'^\e\\[2m.*\e\\[0m$' coloured)" 4
+    equal "$(grep -c $'^\e\\[2m.*\e\\[0m$' coloured)" 5
     cmp plain.html coloured.html
     head -c $(($(stat -c %s trace) - 65536)) trace >damaged
     trace-report --color always damaged probes >page 2>said || true

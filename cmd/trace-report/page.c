@@ -20,6 +20,7 @@ enum {
 	GROUPS = 4, /* of tracepoints */
 	NAME = 18,  /* columns of a host's name */
 	GAPS = 64,  /* that trace-dump -i -j lists */
+	BARS = 10,  /* of a histogram */
 };
 
 static bool is_command(struct slice line)
@@ -312,6 +313,78 @@ static void put_hosts(struct out *out, const struct facts *f, bool explains, con
 	if (f->incomplete)
 		out_printf(out, "  without %" PRIu64 " request%s that did not start and end in the trace\n",
 			   f->incomplete, f->incomplete == 1 ? "" : "s");
+}
+
+/*
+ * The row of the host that the page is about: one that the cause is its own cause of, rather than who causes it; else
+ * the host with most time.
+ */
+static const struct share *host_in_question(const struct facts *f, const struct share *const *rows, size_t n)
+{
+	const struct findings *page = &f->causes.findings;
+	const struct share *host = rows[0];
+	unsigned best = 0;
+
+	for (size_t i = 0; page->n && i < n; i++) {
+		struct slice name = facts_host(f, rows[i]);
+		uint32_t who = page->all->cause->key.a;
+		struct findings own;
+		unsigned match = 0;
+
+		if (causes_of_host(&f->causes, name, &own) && findings_cause(own.all) == findings_cause(page->all) &&
+		    own.all->cause->key.a == who)
+			match = slice_equal(tally_name(page->tally, who), name) ? 1 : 2;
+		findings_free(&own);
+		if (match > best)
+			host = rows[i];
+		best = match > best ? match : best;
+	}
+	return host;
+}
+
+/* A bar for each power of two of times; for as many as there is room for, if there are more. */
+static void put_bars(struct out *out, const struct histogram *times)
+{
+	static const char bar[] = "################################";
+	enum { BAR = sizeof(bar) - 1 };
+	uint64_t powers[HISTOGRAM_POWERS] = {}, counts[BARS] = {}, most = 0;
+	unsigned last = histogram_fold(times, powers), first = 0, step;
+
+	while (first < last && !powers[first])
+		first++;
+	step = (last - first) / BARS + 1;
+	for (unsigned i = first; i <= last; i++)
+		counts[(i - first) / step] += powers[i];
+	for (unsigned i = 0; i < BARS; i++)
+		most = counts[i] > most ? counts[i] : most;
+	for (unsigned i = 0, power = first; power <= last; i++, power += step) {
+		out_text(out, "  ");
+		out_duration(out, power ? (uint64_t)1 << power : 0);
+		out_text(out, "  ");
+		out_duration(out, power + step < HISTOGRAM_POWERS ? (uint64_t)1 << (power + step) : UINT64_MAX);
+		out_printf(out, " %9" PRIu64 "%s%.*s\n", counts[i], counts[i] ? " " : "",
+			   (int)(((unsigned __int128)BAR * counts[i] + most - 1) / most), bar);
+	}
+}
+
+/* How the lives of one host's requests are spread: two kinds of them have no middle. */
+static void put_spread(struct out *out, const struct facts *f, const struct terminal *terminal)
+{
+	const struct share *rows[FACTS_ROWS], *host;
+	size_t others, n = facts_hosts(f, rows, &others);
+	const struct latency *life;
+
+	host = n ? host_in_question(f, rows, n) : NULL;
+	life = host ? facts_life(f, host) : NULL;
+	if (!life)
+		return;
+	out_char(out, '\n');
+	terminal_paint(terminal, out, TERMINAL_FAINT);
+	out_text(out, "     from    below  requests of ");
+	facts_put_host(out, f, host);
+	terminal_plain(terminal, out);
+	out_char(out, '\n');
+	put_bars(out, &life->times);
 }
 
 static void put_lcore(struct out *out, const struct facts *f, const struct lcore_sum *sum)
@@ -791,6 +864,8 @@ bool page_write(struct out *to, struct facts *f, const struct terminal *terminal
 	if (named)
 		put_deaf(&out, f, "\nalso");
 	put_hosts(&out, f, explains, terminal);
+	if (explains)
+		put_spread(&out, f, terminal);
 	network_put(&out, f, &f->network);
 	put_lcores(&out, f, terminal);
 	put_slowest(&out, f, terminal);

@@ -234,8 +234,7 @@ void histogram_write(struct out *out, const struct histogram *h)
 	out_text(out, "]}");
 }
 
-/* Adds up counts by power of two. Returns the last power with values. */
-static unsigned fold(const struct histogram *h, uint64_t counts[HISTOGRAM_POWERS])
+unsigned histogram_fold(const struct histogram *h, uint64_t counts[HISTOGRAM_POWERS])
 {
 	unsigned last = 0;
 	uint64_t count;
@@ -255,7 +254,7 @@ void histogram_powers(struct out *out, const struct histogram *h, const char *un
 	static const char stars[] = "****************************************";
 	enum { STARS = sizeof(stars) - 1 };
 	uint64_t counts[HISTOGRAM_POWERS] = {}, highest = 1;
-	unsigned first = 0, last = fold(h, counts);
+	unsigned first = 0, last = histogram_fold(h, counts);
 	int width = last < 32 ? 10 : 20;
 
 	for (unsigned i = 0; i <= last; i++)
@@ -275,7 +274,7 @@ void histogram_powers(struct out *out, const struct histogram *h, const char *un
 void histogram_powers_json(struct out *out, const struct histogram *h)
 {
 	uint64_t counts[HISTOGRAM_POWERS] = {};
-	unsigned last = fold(h, counts);
+	unsigned last = histogram_fold(h, counts);
 	const char *separator = "";
 
 	out_char(out, '[');

@@ -83,6 +83,12 @@ void histogram_write_sum(struct out *out, unsigned __int128 sum);
  */
 void histogram_write(struct out *out, const struct histogram *h);
 
+/*
+ * Adds the numbers of values to those of powers of two: counts[0] is that below 2, counts[i] from 1 << i to below twice
+ * that. Returns the last power with values.
+ */
+unsigned histogram_fold(const struct histogram *h, uint64_t counts[HISTOGRAM_POWERS]);
+
 /* Draws the powers of two (0 to 1, 2 to 3, 4 to 7 …) from the first with values to the last, as bpftrace does. */
 void histogram_powers(struct out *out, const struct histogram *h, const char *unit);
 
