@@ -199,31 +199,23 @@ void print_table(struct out *out, const struct rows *rows, const struct rows *ba
 	free(ranked);
 }
 
-/* The numbers of values below powers of two, from the first that has values to the last. */
+/* The numbers of values of powers of two, from the first that has values to the last. */
 struct powers {
-	uint64_t bounds[HISTOGRAM_POWERS + 1], below[HISTOGRAM_POWERS + 1], most;
+	uint64_t bounds[HISTOGRAM_POWERS + 1], counts[HISTOGRAM_POWERS], most;
 	unsigned first, last;
 };
 
-static uint64_t power_count(const struct powers *p, unsigned i)
-{
-	return p->below[i + 1] - p->below[i];
-}
-
 static void measure_powers(struct powers *p, const struct histogram *times)
 {
-	*p = (struct powers){.last = HISTOGRAM_POWERS - 1};
+	*p = (struct powers){};
 	for (unsigned i = 1; i < HISTOGRAM_POWERS; i++)
 		p->bounds[i] = (uint64_t)1 << i;
 	p->bounds[HISTOGRAM_POWERS] = UINT64_MAX;
-	histogram_below(times, p->bounds, HISTOGRAM_POWERS, p->below);
-	p->below[HISTOGRAM_POWERS] = times->count;
-	while (p->first < p->last && !p->below[p->first + 1])
+	p->last = histogram_fold(times, p->counts);
+	while (p->first < p->last && !p->counts[p->first])
 		p->first++;
-	while (p->last > p->first && p->below[p->last] == times->count)
-		p->last--;
 	for (unsigned i = p->first; i <= p->last; i++)
-		p->most = max_u64(p->most, power_count(p, i));
+		p->most = max_u64(p->most, p->counts[i]);
 }
 
 static void put_histogram(struct tabular *t, const struct histogram *times)
@@ -235,8 +227,8 @@ static void put_histogram(struct tabular *t, const struct histogram *times)
 		tabular_row(t, false);
 		out_duration(tabular_cell(t, NULL), p.bounds[i]);
 		out_duration(tabular_cell(t, NULL), p.bounds[i + 1]);
-		out_u64(tabular_cell(t, NULL), power_count(&p, i));
-		tabular_bar(t, NULL, ratio_part(power_count(&p, i), p.most));
+		out_u64(tabular_cell(t, NULL), p.counts[i]);
+		tabular_bar(t, NULL, ratio_part(p.counts[i], p.most));
 	}
 }
 
@@ -277,7 +269,7 @@ void print_histograms_json(struct out *out, const struct rows *rows)
 			out_text(out, i > p.first ? ",{\"from\":" : "{\"from\":");
 			out_us(out, p.bounds[i]);
 			print_us(out, "below", p.bounds[i + 1]);
-			out_printf(out, ",\"count\":%" PRIu64 "}", power_count(&p, i));
+			out_printf(out, ",\"count\":%" PRIu64 "}", p.counts[i]);
 		}
 		out_text(out, "]}\n");
 	}
