@@ -229,7 +229,8 @@ answers() {
     status_is 2 trace-report -j --html page.html folder
     says 'trace-report: -j and --html exclude each other'
     [ ! -e page.html ]
-    mktrace "$DATA/common.jsonl" >healthy
+    # without its last entry, which is of another century
+    sed '$d' "$DATA/common.jsonl" | mktrace >healthy
     status_is 0 trace-report --fail -j healthy
     equal "$(jq -r .cause <<<"$output" | sort -u)" none
 }
@@ -261,7 +262,8 @@ connection() {
 @test "a host that does not read is named by the kernel's counts, and what else the network did" {
     local rate
     mkdir folder
-    mktrace "$DATA/common.jsonl" >folder/trace.bin
+    some_slow 0
+    mv trace folder/trace.bin
     rate=$(trace-dump -i -j folder/trace.bin | jq .tsc_rate)
     jq -nc '{method: "nvmf_subsystem_get_qpairs", begin: 1, end: 2, params: {nqn: "nqn.2026-11.fleet:sub"},
         result: [{cntlid: 1, qid: 1, hostnqn: "nqn.2026-11.fleet:db-1",
@@ -520,7 +522,6 @@ unreadable() { # FILE WHY [COMMAND]...
         look "\"state\":\"S\",\"syscall\":\"$call\",$ran" "\"state\":\"S\",\"syscall\":\"$call\",$ran" | grep -q '^in flight at the end: 37, the oldest for 3.0[01] s'
     done
     look "$blocked$ran" "$blocked${ran/9/900000}" | grep -q '^in flight'
-    look "$busy" "${busy/9/1999999}" | grep -q '^in flight'
     echo '{"part":"trace","status":"done"}
 {"part":"rpc","status":"missing","why":"no reply within 2 seconds"}' >folder/parts.jsonl
     equal "$(look "$busy" "${busy/9/1999999}")" "reactor_$lcore has polled nothing since 1.00 s before the recording: it runs for 100 % of the time"
@@ -556,6 +557,19 @@ some_slow() { # SLOW [HOSTS]
             '{"tpoint":"TCP_REQ_COMPLETED","id":87,"owner_type":"t","object_type":"r","new_object":false}'
         sort -n -k 1 -k 2 requests | cut -d ' ' -f 3-
     } | mktrace >trace
+}
+
+@test "a request that does not end for a second hangs, and the others are explained" {
+    some_slow 0
+    trace-dump -q -d -O -i -j trace | sed 's/"tsc_rate":1000000000/"tsc_rate":10000000/' >entries
+    # the second host has one request after half a second, which does not end
+    trace-dump -q trace | awk '!/"t02"/ || substr($0, 8) + 0 < 5000000 || !n++' >>entries
+    mktrace entries >stuck
+    equal "$(trace-report -j stuck | head -n 1 | jq -c '[.cause, (.text | split("\n")[0])]')" \
+        '["hang","in flight at the end: 1, the oldest for 1.50 s"]'
+    trace-report stuck >page
+    equal "$(sed -n 5p page)" ''
+    grep -q '^nothing stands out' page
 }
 
 @test "the cause of a host says how many of its requests are slow, and their mean" {

@@ -824,23 +824,22 @@ static void put_deaf(struct out *out, struct facts *f, const char *word)
 		   100 * network_full(deaf));
 }
 
-bool page_hang(struct out *out, struct facts *f)
+bool page_hang(struct out *out, struct facts *f, bool *all)
 {
 	const struct inflight *inflight = &f->causes.inflight;
-	bool hangs = put_still(out, f) || inflight_is_cause(inflight);
 
-	if (inflight->is_older) {
+	*all = put_still(out, f) || inflight_is_most(inflight);
+	if (inflight->is_older)
 		inflight_write(out, inflight, GROUPS);
-		out_text(out, hangs ? "" : "\n");
-	}
-	return hangs;
+	return *all || inflight_hangs(inflight);
 }
 
 bool page_write(struct out *to, struct facts *f, const struct terminal *terminal)
 {
 	const struct inflight *inflight = &f->causes.inflight;
 	struct out out = {.fd = OUT_MEMORY};
-	bool hangs, explains, named; /* explains: the requests that ended; named: a cause of theirs, or of a hang */
+	bool explains, named; /* explains: the requests that ended; named: a cause of theirs, or of a hang */
+	bool hangs, all;
 
 	put_title(&out, f);
 	put_trigger(&out, f);
@@ -850,8 +849,9 @@ bool page_write(struct out *to, struct facts *f, const struct terminal *terminal
 		out_text(&out, "The trace has no entries: was tracing enabled, as by -e of an SPDK application?\n");
 	else if (f->info.n && !f->requests)
 		out_printf(&out, "No requests but %" PRIu64 " of admin: there is nothing to compare.\n", f->admin);
-	hangs = page_hang(&out, f);
-	explains = !hangs && f->requests;
+	hangs = page_hang(&out, f, &all);
+	out_text(&out, inflight->is_older && !all ? "\n" : "");
+	explains = !all && f->requests;
 	named = hangs || f->causes.findings.n;
 	if (!named) {
 		put_deaf(&out, f, "cause");

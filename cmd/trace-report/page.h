@@ -6,8 +6,11 @@
 #include "facts.h"
 #include "terminal.h"
 
-/* Lines about what hangs. Returns whether they are the cause, rather than requests that ended. Call it once. */
-bool page_hang(struct out *out, struct facts *f);
+/*
+ * Lines about what hangs. Returns whether they are a cause. *all: of all requests, so that those that ended are not
+ * explained. Call it once.
+ */
+bool page_hang(struct out *out, struct facts *f, bool *all);
 
 /* As wide as the terminal; with colours if that has them. Returns whether there is a cause. */
 bool page_write(struct out *to, struct facts *f, const struct terminal *terminal);

@@ -98,7 +98,7 @@ static bool write_html(int fd, const struct facts *f, struct slice page)
 static bool write_lines(struct out *out, struct facts *f, const struct network_connection *deaf)
 {
 	struct out hang = {.fd = OUT_MEMORY};
-	bool hangs = page_hang(&hang, f);
+	bool all, hangs = page_hang(&hang, f, &all);
 
 	if (hangs) {
 		out_text(out, "{\"cause\":\"hang\",\"kind\":\"open\",\"text\":");

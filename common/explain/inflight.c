@@ -178,7 +178,7 @@ void inflight_find(struct inflight *f, const struct requests *r, uint64_t end)
 		f->ended += !r->all[i].open && !r->all[i].base && end_of(&r->all[i]) > first;
 	f->is_older = n && f->oldest / TALLY_OLD >= longest;
 	qsort(f->groups, f->num_groups, sizeof(*f->groups), oldest_first);
-	if (f->is_older && f->oldest >= SECOND)
+	if (f->is_older && f->oldest >= INFLIGHT_HANGS)
 		find_deadlock(f, open, n);
 	free(open);
 }

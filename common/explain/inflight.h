@@ -9,7 +9,7 @@
 #include "out.h"
 #include "requests.h"
 
-enum { INFLIGHT_GROUPS = 64 };
+enum { INFLIGHT_GROUPS = 64, INFLIGHT_HANGS = 1000000000 /* ns */ };
 
 /* Names are those of the requests; MAP_NONE: not known, or several. Ages are in ns at the end of the recording. */
 struct inflight {
@@ -37,9 +37,15 @@ struct inflight {
 void inflight_find(struct inflight *f, const struct requests *requests, uint64_t end);
 
 /* Whether they say more than the few requests that ended meanwhile. */
-static inline bool inflight_is_cause(const struct inflight *f)
+static inline bool inflight_is_most(const struct inflight *f)
 {
 	return f->is_older && f->ended < f->n;
+}
+
+/* Whether some hang, though others may go on. */
+static inline bool inflight_hangs(const struct inflight *f)
+{
+	return f->is_older && (f->ended < f->n || f->oldest >= INFLIGHT_HANGS);
 }
 
 /* Writes lines for people: at most max groups. */
