@@ -522,6 +522,13 @@ unreadable() { # FILE WHY [COMMAND]...
         look "\"state\":\"S\",\"syscall\":\"$call\",$ran" "\"state\":\"S\",\"syscall\":\"$call\",$ran" | grep -q '^in flight at the end: 37, the oldest for 3.0[01] s'
     done
     look "$blocked$ran" "$blocked${ran/9/900000}" | grep -q '^in flight'
+    # a subsystem that does not answer, though the target does
+    echo '{"method":"nvmf_subsystem_get_qpairs","params":{"nqn":"nqn.s:\u001bdb"},"error":{"message":"no reply within 2 seconds"}}' >folder/rpc.jsonl
+    look "$busy" "${busy/9/1999999}" | grep -q '^in flight'
+    echo '{"method":"thread_get_stats","result":{}}' >>folder/rpc.jsonl
+    equal "$(look "$busy" "${busy/9/1999999}")" 'subsystem nqn.s:\x1bdb is paused or being paused: no reply'
+    rm folder/rpc.jsonl
+    look "$busy" "${busy/9/1999999}" | grep -q '^in flight'
     echo '{"part":"trace","status":"done"}
 {"part":"rpc","status":"missing","why":"no reply within 2 seconds"}' >folder/parts.jsonl
     equal "$(look "$busy" "${busy/9/1999999}")" "reactor_$lcore has polled nothing since 1.00 s before the recording: it runs for 100 % of the time"

@@ -824,13 +824,33 @@ static void put_deaf(struct out *out, struct facts *f, const char *word)
 		   100 * network_full(deaf));
 }
 
+/* Subsystems that did not answer though the target did later: their calls wait until a pause has begun and ended. */
+static void put_paused(struct out *out, const struct facts *f)
+{
+	struct slice text = f->rpc, line;
+	const char *last = text.p;
+
+	while (facts_line(&text, &line))
+		last = facts_text(line, "result").n ? line.p : last;
+	for (text = f->rpc; facts_line(&text, &line) && line.p < last;) {
+		if (!slice_is(json_unquoted(facts_text(line, "method")), "nvmf_subsystem_get_qpairs") ||
+		    !slice_starts(json_unquoted(facts_text(line, "error.message")), "no reply"))
+			continue;
+		out_text(out, "subsystem ");
+		facts_put(out, json_unquoted(facts_text(line, "params.nqn")));
+		out_text(out, " is paused or being paused: no reply\n");
+	}
+}
+
 bool page_hang(struct out *out, struct facts *f, bool *all)
 {
 	const struct inflight *inflight = &f->causes.inflight;
 
 	*all = put_still(out, f) || inflight_is_most(inflight);
-	if (inflight->is_older)
+	if (inflight->is_older) {
+		put_paused(out, f);
 		inflight_write(out, inflight, GROUPS);
+	}
 	return *all || inflight_hangs(inflight);
 }
 
