@@ -10,14 +10,17 @@ answer() { # FOLDER
     trace-report -j "$1" >"$1/causes" 2>/dev/null
     jq -n --rawfile page "$1/page" --slurpfile found "$1/causes" '
         def finding:
-            select(.cause != "none") | {cause, who: (.who // ""), victim: (.victim // ""), us: ((.excess_us // 0) * (.slow // 0))};
+            select(.cause != "none") | {cause, who: (.text // .who // ""), victim: (.victim // ""), us: ((.excess_us // 0) * (.slow // 0))};
         def wait: {cause: .for, who: (.bdev // .leg // .who // ""), victim: (.victim // ""), us};
         def most: group_by([.for, .victim]) as $rows | ($rows | map(map(.us) | add)) as $us |
             range($rows | length) | select($us[.] >= ($us | add) / 4) as $i | $rows[$i] | max_by(.us) + {us: $us[$i]};
         [$found[] | select(.group)] as $hosts | [$found[] | select(.group | not)] as $all |
         [$all[].waits // [] | most | wait] as $waits |
         [$all[] | finding] as $all |
-        [$page | scan("(?m)^cause: (.*)")[]][0] as $line |
+        # a hang is in the first lines of the page
+        ($found[0].text // "" | split("\n")) as $hang |
+        (if $hang != [] then $hang[0] as $first | [$page | split("\n")[:12][] | select(. == $first)]
+            else [$page | scan("(?m)^cause: (.*)")[]] end)[0] as $line |
         {line: ($line // ""), said: (if $line then $all[0] else null end),
             hosts: ([$page | scan("(?m)^    cause: (.*)")[]]),
             also: (if $line then $all[1:] else $all end + $waits +

@@ -22,13 +22,13 @@ def ms: if . < 100000 then . / 100 | round / 10 else . / 1000 | round end;
 # others had more than a hundredth of the time, or enough to be called the cause
 def disturbed($ms; $answer):
     $ms >= 10 or $ms >= 1 and ($answer.said.cause == "off_cpu" or any($answer.hosts[]; test("^off_cpu")));
-def makes_wait: $kind | test("^(preempt|quota|two|stopped|blocked|fsync|log_pipe)");
+def makes_wait: $kind | test("^(preempt|quota|two|stopped|blocked|fsync|log_pipe|hang)");
 
 $planted[0] as $p |
 (if $kind == "nothing" then
     if disturbed($cpu; $p) then "disturbed" elif names($p) then "invented" else "right" end
 elif $cpu0 >= 10 or disturbed($cpu; $p) and (makes_wait | not) then "disturbed"
-elif lost < 0.1 * all or lost < 2000 then "harmless"
+elif (lost < 0.1 * all or lost < 2000) and ($kind | startswith("hang_") | not) then "harmless"
 elif $p.said then
     if $p.said | is_cause then "named" elif $p.said | is_part then "points" else "misleads" end
 elif [$p.also[] | select(is_cause or is_part)] | length > 0 then "points"
@@ -37,6 +37,8 @@ else "silent" end) as $verdict |
 elif names($healthy[0]) then "invented"
 else "right" end) as $without |
 def words: ([.line | select(. != "")] + .hosts) | join("; ");
-[$seed, $kind, $verdict, $without, (lost | ms), (given | ms),
+# what hangs has not been waited for yet
+def time: if $kind | startswith("hang_") then "-" else ms end;
+[$seed, $kind, $verdict, $without, (lost | time), (given | time),
     ($p | words) + (if $without == "invented" then " [without: " + ($healthy[0] | words) + "]" else "" end)] |
 @tsv

@@ -6,10 +6,12 @@
 #   early_KIND    prints calls for before the target initializes
 #   prepare_KIND  runs before the bdevs are made
 #   layout_KIND   prints the calls that make bdev Db, instead of a plain one
-#   plant_KIND    plants: makes calls, starts acts, or changes the loads of hosts
+#   plant_KIND    plants: makes calls, starts acts, or changes the loads of hosts. Of a kind hang_* it runs once the hosts
+#                 have their connections, and stops all I/O of db for good
 #
 # of which only the last one is needed, and a row here: the victims, the causes that are right and the culprits, then
-# causes that are true but not all of it, or "-". All are regular expressions for the words of trace-causes -j.
+# causes that are true but not all of it, or "-". All are regular expressions for the words of trace-report -j; the
+# culprit of a hang is in its text.
 expectations='
 nothing         -       -                -                      -
 slow_bdev       db      bdev|drive       Db                     below
@@ -41,6 +43,13 @@ paused          db      no_io            Db|cnode1              -
 same_disk       db      disk             Db                     bdev|below
 full_queue      db      queue            db                     bdev
 two             .*      off_cpu          quota|throttl|cgroup   bdev|lcore
+hang_stop       -       hang             stopped.by.a.signal    hang
+hang_gdb        -       hang             stopped.by.gdb         hang
+hang_fifo       -       hang             open.*fifo             hang
+hang_bdev       -       hang             Db.*in.the.bdev        hang
+hang_error      -       hang             EE_Base.*in.the.bdev   hang
+hang_paused     -       hang             subsystem.*cnode1      hang
+hang_pool       -       hang             deadlock.*buffer       hang
 '
 
 plant_nothing() { :; }
@@ -285,4 +294,57 @@ draw_two() { slow_rate 1000; draw_slow_bdev; draw_quota; }
 plant_two() {
     plant_slow_bdev
     plant_quota
+}
+
+plant_hang_stop() { kill -STOP "${targets[0]}"; }
+
+plant_hang_gdb() {
+    gdb -nx -q -batch -iex 'set auto-solib-add off' -p "${targets[0]}" -ex 'shell sleep 60' >gdb.log 2>&1 &
+    acts+=($!)
+    sleep 1
+}
+
+# A target without a reply is not waited for.
+call_for_long() { # METHOD NAME=VALUE...
+    exec plants-rpc target.sock < <(call "$@") >>calls.log 2>&1 &
+    acts+=($!)
+}
+
+# Opening one for reading waits for a writer.
+plant_hang_fifo() {
+    mkfifo fifo
+    call_for_long bdev_aio_create name=Fifo filename="$PWD/fifo" block_size=512 readonly=true
+}
+
+draw_hang_bdev() { need_device; }
+plant_hang_bdev() { slow_down Db 60000000 | rpc; }
+
+layout_hang_error() {
+    bdev Base "$DEVICE"
+    call bdev_error_create base_name=Base
+}
+plant_hang_error() {
+    pick 1 1000000
+    call bdev_error_inject_error name=EE_Base io_type=all error_type=pending num="$REPLY" queue_depth=0 | rpc
+}
+
+# The pause waits for one request, and all others for the pause.
+layout_hang_paused() { layout_hang_error; }
+plant_hang_paused() {
+    call bdev_error_inject_error name=EE_Base io_type=all error_type=pending num=1 | rpc
+    sleep 0.2
+    call_for_long nvmf_subsystem_set_ns_ana_group nqn="${NQN}1" nsid=1 anagrpid=2
+}
+
+# Requests of a volume hold all buffers, and those that they became in its replica wait for one.
+draw_hang_pool() { SIZE=65536 DEPTH=4; slow_rate 200; }
+early_hang_pool() { early_small_pool; }
+layout_hang_pool() {
+    bdev Replica
+    subsystem 9 Replica "$PORT" 11111111-2222-4333-8444-555555555555
+    call bdev_nvme_attach_controller name=Far trtype=TCP adrfam=IPv4 traddr=127.0.0.1 trsvcid="\"$PORT\"" subnqn="${NQN}9"
+}
+plant_hang_pool() {
+    taskset -c "$HOST_CPU" plants-host -p "$PORT" -s "${NQN}1" -n nqn.2026-11.test:bulk -d 32 -b 131072 >bulk.json 2>&1 &
+    acts+=($!)
 }

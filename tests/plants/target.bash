@@ -54,9 +54,9 @@ slow_down() { # NAME US [p99]
     done
 }
 
-subsystem() { # NUMBER BDEV [PORT]
+subsystem() { # NUMBER BDEV [PORT [UUID]]
     call nvmf_create_subsystem nqn="$NQN$1" allow_any_host=true serial_number="SPDK$1" ana_reporting=true
-    call nvmf_subsystem_add_ns nqn="$NQN$1" namespace="{\"bdev_name\":\"$2\"}"
+    call nvmf_subsystem_add_ns nqn="$NQN$1" namespace="{\"bdev_name\":\"$2\"${4:+,\"uuid\":\"$4\",\"nguid\":\"${4//-/}\"}}"
     call nvmf_subsystem_add_listener nqn="$NQN$1" \
         listen_address="{\"trtype\":\"TCP\",\"adrfam\":\"IPv4\",\"traddr\":\"127.0.0.1\",\"trsvcid\":\"${3:-$PORT}\"}"
 }
@@ -172,20 +172,27 @@ lost_cpu() {
 }
 
 # Runs the hosts, with the plant if there is one, and records the target. The rings are emptied first, so that they have
-# this load only. lost-cpu has the milliseconds of lost_cpu in a second.
+# this load only. lost-cpu has the milliseconds of lost_cpu in a second. A hang is planted under load.
 half() { # NAME SECONDS [PLANT]
-    local before begin
+    local before begin hang=
+    [[ ${3:-} != plant_hang_* ]] || hang=$3
     mkdir "$1"
-    [ -z "${3:-}" ] || "$3" || return
+    [ -n "$hang" ] || "${3:-:}" || return
     start_hosts "$1" || return
     sleep 0.3
     rpc <<<'trace_clear' || return
+    [ -z "$hang" ] || { sleep 0.5 && "$hang" && sleep 2; } || return
     before=$(lost_cpu) begin=${EPOCHREALTIME/[.,]/}
     trace-record -q -p "${targets[0]}" --rpc-socket target.sock -o "$1/recording" "$2" >"$1/record.log" 2>&1 || true
     echo $((($(lost_cpu) - before) * 1000000 / (${EPOCHREALTIME/[.,]/} - begin))) >"$1/lost-cpu"
     # a wire is an act
-    stop_hosts || { say "a host failed: $(cat "$1"/*.err)"; return 1; }
-    [ "$(jq .errors "$1/db.json")" = 0 ] || { say 'requests of db have failed'; return 1; }
+    if [ -n "$hang" ]; then
+        stop_hosts
+        [ "$(jq .open "$1/db.json")" != 0 ] || { say 'no request of db hangs'; return 1; }
+    else
+        stop_hosts || { say "a host failed: $(cat "$1"/*.err)"; return 1; }
+        [ "$(jq .errors "$1/db.json")" = 0 ] || { say 'requests of db have failed'; return 1; }
+    fi
     stop_acts
     [ -s "$1/recording/trace.bin" ] || { say "nothing was recorded: $(cat "$1/record.log")"; return 1; }
 }
