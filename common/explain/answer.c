@@ -514,14 +514,14 @@ static void put_cure(struct out *out, const struct tally *t, const struct findin
 	out_printf(out, "\n  often: %s\n", fact_table[findings_cause(f)].cure);
 }
 
-/* Whether an earlier finding says the same of other requests. */
-static bool is_repeated(const struct findings *f, size_t i)
+/* Whether one said the same of other requests. There may be very many. */
+static bool is_repeated(struct map *said, const struct finding *f)
 {
-	for (size_t k = 0; k < i; k++)
-		if (findings_cause(&f->all[k]) == findings_cause(&f->all[i]) &&
-		    f->all[k].cause->key.a == f->all[i].cause->key.a)
-			return true;
-	return false;
+	uint32_t *value = map_put(said, (uint64_t)findings_cause(f) << 32 | f->cause->key.a);
+	bool repeated = *value != MAP_NONE;
+
+	*value = 0;
+	return repeated;
 }
 
 /* The last lines: the cause if the lines prove one; else where most of the time is. */
@@ -531,6 +531,7 @@ static void put_findings(struct out *out, const struct findings *f, enum slow sl
 	const struct terminal *terminal = &options->terminal;
 	bool has_cause = f->n;
 	enum layer largest = means_largest(m);
+	struct map said = {};
 
 	if (has_cause) {
 		terminal_paint(terminal, out, TERMINAL_BOLD);
@@ -546,12 +547,14 @@ static void put_findings(struct out *out, const struct findings *f, enum slow sl
 		put_layer(out, terminal, largest);
 		out_printf(out, " (%.0f %%)\n", m->more ? 100.0 * m->layers[largest] / m->more : 0.0);
 	}
-	for (size_t i = has_cause; i < f->n && (!options->max || i < options->max); i++) {
-		if (is_repeated(f, i))
+	for (size_t i = 0; i < f->n && (!options->max || i < options->max); i++) {
+		/* the first one is above */
+		if (is_repeated(&said, &f->all[i]) || !i)
 			continue;
 		put_cause(out, f, &f->all[i], terminal);
 		out_char(out, '\n');
 	}
+	map_free(&said);
 }
 
 static void put_old(struct out *out, const struct tally_group *group, const struct terminal *terminal)
