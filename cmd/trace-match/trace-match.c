@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,22 +42,22 @@ static const struct cli cli = {
 	.options = options,
 };
 
-/* The path of a copy, without a name, of what cannot be read twice. */
+/* The path of a copy, in memory, of what cannot be read twice. */
 static char *copy(int from, const char *name)
 {
+	int to = memfd_create("copy", MFD_CLOEXEC);
 	char block[IO_BLOCK];
-	FILE *to = tmpfile();
 	ssize_t n;
 
-	if (!to)
+	if (to < 0)
 		err(EXIT_FAILURE, "%s: no file for a copy of it", name);
 	while ((n = io_read(from, block, sizeof(block))) > 0)
-		if (io_write(fileno(to), block, n) != 0)
+		if (io_write(to, block, n) != 0)
 			err(EXIT_FAILURE, "%s: a copy of it", name);
 	if (n < 0)
 		err(EXIT_FAILURE, "%s", name);
 	/* the descriptor stays open */
-	return mem_printf("/proc/self/fd/%d", fileno(to));
+	return mem_printf("/proc/self/fd/%d", to);
 }
 
 static void open_source(struct source *s, const char *path)

@@ -176,6 +176,8 @@ static void read_kernel(struct facts *f)
 		return;
 	last = mem_array(LAST, 1);
 	n = pread(f->offcpu_fd, last, LAST, st.st_size > LAST ? st.st_size - LAST : 0);
+	if (n < 0)
+		refuse(f, f->offcpu, 0, strerror(errno));
 	still_off_cpu(&f->still, (struct slice){last, n > 0 ? n : 0});
 }
 

@@ -32,8 +32,8 @@ enum { EXIT_FOUND = 3 };
 
 static const struct cli_option options[] = {
 	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
-	{0, "html", "FILE", "also write the page to FILE as HTML, with pictures", .text = &opt.html},
 	{0, "fail", NULL, "exit status 3 if there is a cause", .flag = &opt.fail},
+	{0, "html", "FILE", "also write the page to FILE as HTML, with pictures", .text = &opt.html},
 	{'j', "json", NULL, "one JSON object for each finding, as trace-causes prints them, instead of the page",
 	 .flag = &opt.json},
 	{'p', "pid", "PID", "the trace of this process, as it is now", .pid = &opt.pid},
