@@ -101,7 +101,7 @@ static const struct reader {
 	{READER("trace-spans", "trace-lines-spans", 40),
 	 NULL,
 	 TEXT,
-	 {{"-as"}, {"--open", "-n", "3", "-w", "*1*"}, {"--stuck", "1", "-s", "-t", "A*"}}},
+	 {{"-as"}, {"--open", "-n", "3", "-k", "owner=*1*"}, {"--stuck", "1", "-s", "-t", "A*"}}},
 	{READER("trace-spans", "trace-lines-spans-json", 50),
 	 NULL,
 	 JSON,

@@ -404,12 +404,12 @@ static void row(void)
 		json("{'object':'r','life':true}\t{'unit':'ns','count':1,'sum':7,'max':7,'counts':[[7,1]]}\n");
 }
 
-/* Encoded lines of trace-causes: rows of each table with names of their own, or one name. */
+/* Encoded lines of trace-causes: rows of each table with names of their own, or one name; as many as of other kinds. */
 
 static void sums_of(int names)
 {
 	json("{'row':'all','version':1,'group':'g'}\t{'traces':1}\n");
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < n / 4; i++) {
 		int k = i % names;
 
 		json("{'row':'requests','group':'g%d'}\t{'n':10,'ns':%d}\n", k % 5000, k % 5000 ? 1 : 9);

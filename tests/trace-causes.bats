@@ -415,7 +415,7 @@ in flight at the end: 40, the oldest for 5.00 s
   5.00 s: 8 of pod, read, Volume: waiting for the drive
   5.00 s: 24 of pod, read, -: waiting for a buffer
   5.00 s: 8 of engine, read, -: waiting for a buffer'
-    equal "$(trace-causes -q -j --open in | jq -c 'select(.cause == "deadlock") | del(.cause)')" \
+    equal "$(trace-causes -q -j --open in | plain | jq -c 'select(.cause == "deadlock") | del(.cause)')" \
         '{"who":"pod","victim":"engine","bdev":"Volume","n":8,"in_flight":40,"oldest_us":5000000}'
     if trace-causes -q -j in | grep deadlock; then false; fi
     # nobody knows that of others than those that the commands became, or where one may still end
