@@ -287,6 +287,10 @@ connection() {
     status_is 3 trace-report -j --fail folder
     equal "$(head -n 1 <<<"$output" | jq -c '[.cause, .who, .kind, .window_full == 0.56]')" \
         '["reply","nqn.2026-11.fleet:db-1","network",true]'
+    # what no address is names nobody
+    jq -nc '{method: "nvmf_subsystem_get_qpairs", begin: 1, end: 2, params: {nqn: "n"},
+        result: [{qid: 1, hostnqn: "n", peer_address: {traddr: ("x" * 5000), trsvcid: "1"}}]}' >>folder/rpc.jsonl
+    trace-report folder 2>&1 | grep -q '^the network, by the kernel '
     # what is damaged is said
     echo '{"when":' >>folder/kernel.jsonl
     status_is 1 trace-report folder

@@ -52,9 +52,9 @@ static void see_qpairs(struct network *n, struct slice qpairs)
 		struct slice host = json_unquoted(facts_text(qpair, "peer_address.traddr")),
 			     port = json_unquoted(facts_text(qpair, "peer_address.trsvcid"));
 		int length = snprintf(address, sizeof(address), "%.*s:%.*s", (int)host.n, host.p, (int)port.n, port.p);
-		uint32_t i = intern_get(&n->names, (struct slice){address, length});
+		uint32_t i = length < ADDRESS ? intern_get(&n->names, (struct slice){address, length}) : MAP_NONE;
 
-		if (length < ADDRESS && i != MAP_NONE)
+		if (i != MAP_NONE)
 			n->all[i].host = json_unquoted(facts_text(qpair, "hostnqn"));
 	}
 }

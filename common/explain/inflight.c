@@ -131,12 +131,13 @@ static void find_deadlock(struct inflight *f, const struct request **open, size_
 	bool is_closed = true;
 
 	for (size_t i = 0; i < n; i++) {
+		const struct request_wait *w = last_wait(f->requests, open[i]);
 		enum layer layer = layer_of(f->requests, open[i]);
 
-		if (layer == LAYER_DRIVE)
-			commands[num++] = (struct command){last_wait(f->requests, open[i])->begin, open[i]};
+		if (layer == LAYER_DRIVE && w)
+			commands[num++] = (struct command){w->begin, open[i]};
 		/* in other layers, one may still end and return its buffer */
-		is_closed &= layer == LAYER_DRIVE || layer == LAYER_BUFFER;
+		is_closed &= layer == LAYER_DRIVE ? w != NULL : layer == LAYER_BUFFER;
 	}
 	qsort(commands, num, sizeof(*commands), by_time);
 	qsort(open, n, sizeof(*open), by_connection);
