@@ -64,7 +64,7 @@ static const char *open_named(const char *path, int *fd)
 static char *find_named(struct mappedtrace *found, pid_t pid, const char *unmapped)
 {
 	const char *refused = NULL, *path = NULL, *why;
-	char *error = NULL, pattern[64];
+	char *error = NULL, *shown, pattern[64];
 	glob_t names;
 
 	snprintf(pattern, sizeof(pattern), "/dev/shm/*_trace.pid%d", pid);
@@ -84,8 +84,11 @@ static char *find_named(struct mappedtrace *found, pid_t pid, const char *unmapp
 		next.path = mem_copy(slice_of(next.path));
 		error = keep(found, &next, pid);
 	}
-	if (!found->path)
-		error = mem_printf("%s: %s", utf8_visible_copy(path), refused);
+	if (!found->path && !error) {
+		shown = utf8_visible_copy(path);
+		error = mem_printf("%s: %s", shown, refused);
+		free(shown);
+	}
 	globfree(&names);
 	return error;
 }
