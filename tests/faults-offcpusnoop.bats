@@ -60,6 +60,6 @@ same_sleeps() {
     wait "$recorder" || status=$?
     [ -e skipped ]
     equal "$status" "$(grep -q 'has skipped' log && echo 1 || echo 0)"
-    equal "$(awk '/^COMM / { table = 1 } table && NF == 9 { print $1 }' log | tail -n +2 | sort | uniq -c | awk '{ print $1, $2 }')" '1 offcpu-target
+    equal "$(awk '/^COMM / { table = 1 } table && NF == 10 { print $1 }' log | tail -n +2 | sort | uniq -c | awk '{ print $1, $2 }')" '1 offcpu-target
 3 sleeper'
 }
