@@ -13,7 +13,7 @@
 enum {
 	KERNEL_THREAD = 0x00200000, /* PF_KTHREAD */
 	STATE_DEAD = 0x80,          /* TASK_DEAD */
-	MAX_RT_PRIO = 100,          /* of a thread with a priority below, a quota of its cgroup is none */
+	MAX_RT_PRIO = 100,          /* quotas do not apply to priorities below this one */
 };
 
 /* 0: it is runnable; else bits of the kernel's TASK_... constants. */

@@ -28,7 +28,7 @@ struct offset_pair {
 
 /* Nanoseconds to add to times of the target, for those of the initiator. */
 struct offset_segment {
-	int64_t from, to; /* times of the target: the begin of its first and its last pair */
+	int64_t from, to; /* times of the target: when its first and its last pair start */
 	int64_t base;     /* the offset is base + at + slope * (time - from) */
 	double at, slope; /* of a line that keeps within all bounds */
 	double bound;     /* the true offset is at most so far away, at each of its pairs */
@@ -54,7 +54,7 @@ void offset_find(struct offset *o, const struct offset_pair *pairs, size_t n);
 /* The offset at a time of the target, and how far the true one may be away. */
 int64_t offset_at(const struct offset *o, int64_t ns, double *bound);
 
-/* Whether so few segments explain so many pairs that these belong together. */
+/* Whether the pairs belong together: few segments explain many of them. */
 bool offset_is_plausible(const struct offset *o);
 
 void offset_free(struct offset *o);

@@ -10,7 +10,7 @@
 #include "intern.h"
 #include "spdk.h"
 
-enum { SIDE_UNKNOWN = -1 }; /* a time, of what has not happened in the trace */
+enum { SIDE_UNKNOWN = -1 }; /* the time of an event that is not in the trace */
 
 /* ns: a longer time, of two years, is refused, so that sums of some do not overflow. */
 #define SIDE_LONGEST (INT64_C(1) << 56)

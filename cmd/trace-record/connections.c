@@ -170,7 +170,7 @@ const char *connections_write(struct out *out, pid_t pid, const char *when)
 	if (fd < 0)
 		return "the kernel has no socket diagnosis";
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	/* without IPv6 there is none of it */
+	/* a kernel without IPv6 refuses it, and has no such connections */
 	if (!read_family(&c, fd, AF_INET))
 		why = "the kernel lists no TCP connections: modprobe tcp_diag";
 	else

@@ -36,7 +36,7 @@ struct part {
 	struct out said, printed;
 	bool is_started, is_stopped, has_ended;
 	bool is_again;       /* lines from before `since` are missing: it was started again, or had no room */
-	uint64_t since;      /* nanoseconds of the time of day when it started to record; 0: it has not */
+	uint64_t since;      /* nanoseconds of the time of day when it started to record; 0: not yet */
 	uint64_t started_ms; /* milliseconds */
 	uint64_t stopped_ms; /* the caller's: when a signal stopped it; 0: none has */
 

@@ -48,7 +48,7 @@ void beside_add(struct beside *b, int fd, const char *path)
 	read_next(s);
 }
 
-/* The source of the next line, the first of several; NULL: there is none. */
+/* The source that has the next line, the first one of equal ticks. NULL: all have ended. */
 static struct beside_source *first_of(struct beside *b)
 {
 	struct beside_source *first = NULL;

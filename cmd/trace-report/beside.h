@@ -26,7 +26,7 @@ struct beside {
 /* Adds a file that is open, and reads its first line. path: for messages. */
 void beside_add(struct beside *b, int fd, const char *path);
 
-/* The ticks of the next line; UINT64_MAX: there is none. */
+/* The ticks of the next line. UINT64_MAX: all sources have ended. */
 uint64_t beside_tsc(const struct beside *b);
 
 /* The next line, with its time since the ticks `base`; valid until beside_pass() reads the one after it. */
