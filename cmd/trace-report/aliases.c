@@ -42,15 +42,12 @@ static void add(struct aliases *a, struct out *out, struct slice bdev)
 void aliases_read(struct aliases *a, struct slice rpc)
 {
 	struct out text = {.fd = OUT_MEMORY};
-	struct slice line, bdev;
+	struct slice bdevs, bdev;
 	struct json j;
 
-	while (facts_line(&rpc, &line)) {
-		if (!slice_is(facts_text(line, "method"), "\"bdev_get_bdevs\""))
-			continue;
-		for (facts_each(&j, facts_text(line, "result")); facts_next(&j, NULL, &bdev);)
+	while (facts_answer(&rpc, "bdev_get_bdevs", &bdevs))
+		for (facts_each(&j, bdevs); facts_next(&j, NULL, &bdev);)
 			add(a, &text, bdev);
-	}
 	out_close(&text);
 }
 

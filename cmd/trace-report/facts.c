@@ -7,14 +7,13 @@
 #include "minmax.h"
 #include "table.h"
 
-bool facts_line(struct slice *text, struct slice *line)
+bool facts_answer(struct slice *rpc, const char *method, struct slice *result)
 {
-	while (text->n) {
-		struct json j;
+	struct slice line;
 
-		*line = slice_cut_line(text);
-		json_init(&j, line->p, line->n);
-		if (json_peek(&j) == '{' && json_skip(&j) && json_end(&j))
+	while (json_line(rpc, &line)) {
+		*result = facts_text(line, "result");
+		if (json_is(json_unquoted(facts_text(line, "method")), method))
 			return true;
 	}
 	return false;

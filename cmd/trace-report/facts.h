@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What is known of a recording, from which the page is made: sums over its spans, what explains them, and JSON lines.
- * Functions that read JSON take lines that facts_line() returned, and return empty slices for what is missing.
+ * Functions that read JSON take lines that json_line() returned, and return empty slices for what is missing.
  */
 #ifndef TRACE_REPORT_FACTS_H
 #define TRACE_REPORT_FACTS_H
@@ -82,8 +82,8 @@ struct facts {
 void facts_start(struct facts *f);
 void facts_end(struct facts *f);
 
-/* Cuts off the first line that is a JSON object. Returns false if no line is one. */
-bool facts_line(struct slice *text, struct slice *line);
+/* Cuts off the lines of answers until the first one to this method. Returns false if there is none. */
+bool facts_answer(struct slice *rpc, const char *method, struct slice *result);
 
 /* Values at a path such as "silence.us", here and below. A number that is missing is 0. */
 struct slice facts_text(struct slice line, const char *path);

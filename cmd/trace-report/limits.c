@@ -66,13 +66,10 @@ static void see_bdev(struct requests *r, struct slice bdev)
 
 void limits_mark(struct requests *requests, struct slice rpc)
 {
-	struct slice line, bdev;
+	struct slice bdevs, bdev;
 	struct json j;
 
-	while (facts_line(&rpc, &line)) {
-		if (!slice_is(facts_text(line, "method"), "\"bdev_get_bdevs\""))
-			continue;
-		for (facts_each(&j, facts_text(line, "result")); facts_next(&j, NULL, &bdev);)
+	while (facts_answer(&rpc, "bdev_get_bdevs", &bdevs))
+		for (facts_each(&j, bdevs); facts_next(&j, NULL, &bdev);)
 			see_bdev(requests, bdev);
-	}
 }

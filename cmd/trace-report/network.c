@@ -61,15 +61,14 @@ static void see_qpairs(struct network *n, struct slice qpairs)
 
 void network_read(struct network *n, const struct facts *f)
 {
-	struct slice lines = f->kernel, answers = f->rpc, line;
+	struct slice lines = f->kernel, answers = f->rpc, line, qpairs;
 	const double ticks_a_us = facts_number(f->info, "tsc_rate") / 1e6;
 
-	while (ticks_a_us > 0 && facts_line(&lines, &line))
+	while (ticks_a_us > 0 && json_line(&lines, &line))
 		if (facts_text(line, "connection").n)
 			see(n, line, ticks_a_us);
-	while (n->n && facts_line(&answers, &line))
-		if (slice_is(facts_text(line, "method"), "\"nvmf_subsystem_get_qpairs\""))
-			see_qpairs(n, facts_text(line, "result"));
+	while (n->n && facts_answer(&answers, "nvmf_subsystem_get_qpairs", &qpairs))
+		see_qpairs(n, qpairs);
 }
 
 double network_full(const struct network_connection *c)

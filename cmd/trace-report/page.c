@@ -125,7 +125,7 @@ static void write_damage(struct out *out, const struct facts *f)
 			out_printf(out, "lcore %.0f: entries are missing in %u%s place%s: written faster than copied\n",
 				   facts_number(value, "lcore"), n, n < GAPS ? "" : " or more", n == 1 ? "" : "s");
 	}
-	while (facts_line(&parts, &value)) {
+	while (json_line(&parts, &value)) {
 		if (!slice_is(json_unquoted(facts_text(value, RECORDING_PART)), "trace") ||
 		    !facts_number(value, RECORDING_LOST))
 			continue;
@@ -179,7 +179,7 @@ static void put_trigger(struct out *out, const struct facts *f)
 {
 	struct slice parts = f->parts, part;
 
-	while (f->min_us && facts_line(&parts, &part)) {
+	while (f->min_us && json_line(&parts, &part)) {
 		double requests = facts_number(part, RECORDING_REQUESTS);
 
 		if (!slice_is(json_unquoted(facts_text(part, RECORDING_PART)), RECORDING_TRIGGER))
@@ -643,7 +643,7 @@ static void put_rpc(struct out *out, const struct facts *f)
 	struct slice text = f->rpc, line, key, value;
 	struct json j;
 
-	while (facts_line(&text, &line)) {
+	while (json_line(&text, &line)) {
 		struct slice method = json_unquoted(facts_text(line, "method")), result = facts_text(line, "result");
 
 		if (slice_is(method, "spdk_get_version")) {
@@ -680,7 +680,7 @@ static void put_parts(struct out *out, const struct facts *f)
 {
 	struct slice text = f->parts, part;
 
-	while (facts_line(&text, &part)) {
+	while (json_line(&text, &part)) {
 		struct slice status = json_unquoted(facts_text(part, RECORDING_STATUS));
 		struct slice why = json_unquoted(facts_text(part, RECORDING_WHY));
 		struct slice name = json_decode(json_unquoted(facts_text(part, RECORDING_PART)));
@@ -830,9 +830,9 @@ static void put_paused(struct out *out, const struct facts *f)
 	struct slice text = f->rpc, line;
 	const char *last = text.p;
 
-	while (facts_line(&text, &line))
+	while (json_line(&text, &line))
 		last = facts_text(line, "result").n ? line.p : last;
-	for (text = f->rpc; facts_line(&text, &line) && line.p < last;) {
+	for (text = f->rpc; json_line(&text, &line) && line.p < last;) {
 		if (!slice_is(json_unquoted(facts_text(line, "method")), "nvmf_subsystem_get_qpairs") ||
 		    !slice_starts(json_unquoted(facts_text(line, "error.message")), "no reply"))
 			continue;

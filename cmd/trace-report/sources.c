@@ -91,7 +91,7 @@ static bool check_objects(struct facts *f, const char *path, struct slice all)
 	for (size_t number = 1; all.n; number++) {
 		struct slice text = slice_cut_line(&all), object;
 
-		if (facts_line(&text, &object))
+		if (json_line(&text, &object))
 			continue;
 		refuse(f, path, number, "not a JSON object: the file is damaged, or was not written to its end");
 		return false;
@@ -104,7 +104,7 @@ static struct slice find_part(const struct facts *f, const char *name)
 {
 	struct slice parts = f->parts, part;
 
-	while (facts_line(&parts, &part))
+	while (json_line(&parts, &part))
 		if (slice_is(json_unquoted(facts_text(part, RECORDING_PART)), name))
 			return part;
 	return (struct slice){"", 0};
@@ -346,7 +346,7 @@ static bool has_rate(struct slice text, double rate)
 	struct slice line;
 	bool any = false;
 
-	while (facts_line(&text, &line)) {
+	while (json_line(&text, &line)) {
 		if (!any) {
 			tsc = facts_number(line, "tsc");
 			us = facts_number(line, "us");

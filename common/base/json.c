@@ -438,3 +438,16 @@ char *json_quote(char *to, struct slice s)
 	*to++ = '"';
 	return to;
 }
+
+bool json_line(struct slice *text, struct slice *line)
+{
+	while (text->n) {
+		struct json j;
+
+		*line = slice_cut_line(text);
+		json_init(&j, line->p, line->n);
+		if (json_peek(&j) == '{' && json_skip(&j) && json_end(&j))
+			return true;
+	}
+	return false;
+}

@@ -72,6 +72,9 @@ bool json_value(struct json *j, struct slice *raw);
 /* True when there was no error and only white space is left. */
 bool json_end(struct json *j);
 
+/* Cuts off lines until the first one that is a JSON object. Returns false if no line is one. */
+bool json_line(struct slice *text, struct slice *line);
+
 /* Whether a raw string or key equals this text, however it is escaped. */
 bool json_is(struct slice raw, const char *text);
 

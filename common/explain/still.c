@@ -38,20 +38,6 @@ static uint64_t time_of(struct slice object, const char *key)
 	return ns;
 }
 
-/* Cuts off the next line that is an object. */
-static bool next_object(struct slice *text, struct slice *line)
-{
-	while (text->n) {
-		struct json j;
-
-		*line = slice_cut_line(text);
-		json_init(&j, line->p, line->n);
-		if (json_peek(&j) == '{' && json_skip(&j) && json_end(&j))
-			return true;
-	}
-	return false;
-}
-
 /* The reactor that is the thread of this name, which is new if need be; NULL: none is. */
 static struct still_reactor *find(struct still *s, struct slice name)
 {
@@ -73,7 +59,7 @@ void still_threads(struct still *s, struct slice lines)
 {
 	struct slice line;
 
-	while (next_object(&lines, &line)) {
+	while (json_line(&lines, &line)) {
 		struct still_reactor *r = find(s, json_unquoted(member(line, RECORDING_NAME)));
 		bool is_end = slice_is(json_unquoted(member(line, RECORDING_WHEN)), RECORDING_END);
 		struct slice state = json_unquoted(member(line, RECORDING_STATE));
@@ -103,7 +89,7 @@ void still_off_cpu(struct still *s, struct slice lines)
 	/* that it runs again is seen by these */
 	if (s->end)
 		return;
-	while (next_object(&lines, &line)) {
+	while (json_line(&lines, &line)) {
 		struct slice args = member(line, "args");
 		struct still_reactor *r = find(s, json_unquoted(member(args, "comm")));
 		uint64_t end = number(line, "tsc"), begin = number(args, "begin");
