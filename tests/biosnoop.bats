@@ -493,24 +493,6 @@ null'
     equal "$(wc -l <lines)" 2
 }
 
-@test "encoded summaries are added up by trace-latency" {
-    for n in 101 53; do
-        begin tracing biosnoop -e -d "$loop"
-        read_blocks $n
-        read_blocks 7 200
-        # larger ones may be split
-        dd if=/dev/zero "of=$loop" bs=4k count=3 oflag=direct status=none
-        end
-        cat lines >>encoded
-    done
-    # processes of one name are one row
-    equal "$(wc -l <encoded)" 4
-    equal "$(trace-latency --merge -j encoded | jq -r '"\(.group) \(.object) \(.life) \(.count)"' | sort)" \
-        "{\"disk\":\"$disk\",\"comm\":\"dd\",\"type\":\"RS\"} io true 168
-{\"disk\":\"$disk\",\"comm\":\"dd\",\"type\":\"WS\"} io true 6"
-    status_is 0 trace-latency --merge --against encoded lines
-}
-
 @test "requests that began before tracing have no latency in the summary" {
     freeze_inner
     write_inner 0

@@ -130,6 +130,8 @@ ipcsnoop -n is now --name
 usdt-record -d is now -D
 usdt-record -m is now --buffer
 biosnoop --no-start is gone
+biosnoop -e is gone: -j has each request's latency
+biosnoop --encode is gone: -j has each request's latency
 offwaketime -d is gone: -j has the stacks of kernel and process apart
 offwaketime --delimited is gone: -j has the stacks of kernel and process apart
 offwaketime -K is gone: -j has the stacks of kernel and process apart

@@ -30,8 +30,7 @@ static struct {
 	uint64_t min_ns;
 	uint64_t count; /* of requests; 0: no end */
 	const char *cgroup;
-	bool queued, pattern, json;
-	bool summary, encode;
+	bool queued, pattern, json, summary;
 	struct recorder_options recorder;
 } opt = {.recorder.buffer = 4 << 20};
 
@@ -138,10 +137,7 @@ static void print_summary(struct biosnoop *b)
 {
 	struct livelines columns = {.out = &b->recorder.out, .json = opt.json};
 
-	if (opt.encode)
-		summary_encode(&b->recorder.out, &b->summary);
-	else
-		summary_print(&columns, &b->summary);
+	summary_print(&columns, &b->summary);
 	cli_count(opt.recorder.quiet, b->summary.no_latency,
 		  "%" PRIu64
 		  " {request has no latency: it|requests have no latency: they} started before tracing; the times are "
@@ -273,7 +269,6 @@ static const struct cli_option options[] = {
 	 .flag = &opt.pattern},
 	{'s', "summary", NULL, "instead of lines, print sums and latencies by disk, process and type at the end",
 	 .flag = &opt.summary},
-	{'e', "encode", NULL, "print this summary as lines for trace-latency --merge", .flag = &opt.encode},
 	{'j', "json", NULL, "print trace lines, with times in microseconds", .flag = &opt.json},
 	RECORDER_LINES(opt.recorder),
 	RECORDER_OPTIONS(opt.recorder, "4M"),
@@ -290,7 +285,10 @@ static const struct cli cli = {
 	"  biosnoop -s -c /sys/fs/cgroup/system.slice 60\n"
 	"  biosnoop -j --min-ms 10 | jq -r '.args | [.comm, .latency] | @tsv'\n",
 	.options = options,
-	.former = (const struct cli_former[]){{'m', NULL, "is now --min-ms"}, {0, "no-start", "is gone"}, {}},
+	.former = (const struct cli_former[]){{'m', NULL, "is now --min-ms"},
+					      {0, "no-start", "is gone"},
+					      {'e', "encode", "is gone: -j has each request's latency, -s -j the sums"},
+					      {}},
 };
 
 int main(int argc, char **argv)
@@ -299,17 +297,13 @@ int main(int argc, char **argv)
 	int status;
 
 	cli_parse(&cli, argc, argv);
-	opt.summary |= opt.encode;
 	if (opt.summary && (opt.pattern || opt.queued || opt.recorder.wall))
-		cli_usage("-P, -Q and --wall are for lines, which -%c does not print", opt.encode ? 'e' : 's');
-	if (opt.encode && opt.json)
-		cli_usage("-e and -j are two forms of the summary: one of them is expected");
+		cli_usage("-P, -Q and --wall are for lines, which -s does not print");
 	cli_seconds(argc, argv, &opt.recorder.duration_ns);
 	if (opt.disk)
 		opt.device = find_disk(opt.disk);
 	if (opt.cgroup && !(b.cgroup = cgroup_id(opt.cgroup)))
 		return EXIT_FAILURE;
-	b.summary.without_pid = opt.encode;
 	b.printer = (struct biosnoop_printer){
 		.columns = {.out = &b.recorder.out, .json = opt.json}, .queued = opt.queued, .pattern = opt.pattern};
 	status = recorder_run(&b.recorder, &tool, &opt.recorder, &b);

@@ -26,7 +26,7 @@ static const struct summary_key *key_of(const struct summary *s, uint32_t row)
 void summary_add(struct summary *s, const struct biosnoop_event *e)
 {
 	struct slice disk = SLICE_ARRAY(e->disk), comm = SLICE_ARRAY(e->comm);
-	struct summary_key key = {.pid = s->without_pid ? 0 : e->pid};
+	struct summary_key key = {.pid = e->pid};
 	struct summary_row *row;
 	uint32_t number;
 
@@ -111,35 +111,6 @@ void summary_print(struct livelines *c, const struct summary *s)
 		write_row(c, &(struct summary_key){}, &(struct summary_row){}, livelines_heading);
 	for (uint32_t i = 0; i < s->n; i++)
 		write_row(c, key_of(s, rows[i]), &s->rows[rows[i]], livelines_line);
-	free(rows);
-}
-
-static void write_group(struct out *out, const struct summary_key *key)
-{
-	const struct column columns[] = {
-		{.name = "disk", .value = columns_name(SLICE_ARRAY(key->disk))},
-		{.name = "comm", .value = columns_name(SLICE_ARRAY(key->comm))},
-		{.name = "type", .value = columns_word(slice_of(key->type.text))},
-	};
-
-	out_text(out, "{\"group\":");
-	livelines_object(&(struct livelines){.out = out}, columns, COUNT(columns));
-	out_text(out, ",\"object\":\"io\",\"life\":true}\t");
-}
-
-void summary_encode(struct out *out, const struct summary *s)
-{
-	uint32_t *rows = intern_sort(&s->keys, by_key, s);
-
-	for (uint32_t i = 0; i < s->n; i++) {
-		const struct summary_row *row = &s->rows[rows[i]];
-
-		if (!row->latency.count)
-			continue;
-		write_group(out, key_of(s, rows[i]));
-		histogram_write(out, &row->latency);
-		out_char(out, '\n');
-	}
 	free(rows);
 }
 

@@ -3,17 +3,13 @@
 #ifndef BIOSNOOP_SUMMARY_H
 #define BIOSNOOP_SUMMARY_H
 
-#include <stdbool.h>
-
 #include "livelines.h"
 #include "histogram.h"
 #include "intern.h"
-#include "out.h"
 #include "bpf/biosnoop.h"
 
 /* All zero is an empty summary. */
 struct summary {
-	bool without_pid;   /* processes with one name are one row */
 	struct intern keys; /* each is the bytes of a struct summary_key */
 	struct summary_row {
 		uint64_t count, bytes, errors;
@@ -29,9 +25,6 @@ void summary_add(struct summary *s, const struct biosnoop_event *e);
 
 /* Prints a line for each row, those with the most time first. c: without a stamp. */
 void summary_print(struct livelines *c, const struct summary *s);
-
-/* Writes lines for trace-latency --merge: one for each disk, name of processes and type. */
-void summary_encode(struct out *out, const struct summary *s);
 
 void summary_free(struct summary *s);
 

@@ -125,7 +125,8 @@ static void put_columns(struct livelines *c, const struct column *columns, size_
 	out_char(out, '\n');
 }
 
-void livelines_object(struct livelines *c, const struct column *columns, size_t n)
+/* Writes the JSON object only. */
+static void write_object(struct livelines *c, const struct column *columns, size_t n)
 {
 	char before = '{';
 
@@ -145,7 +146,7 @@ void livelines_line(struct livelines *c, const struct column *columns, size_t n)
 		put_columns(c, columns, n);
 		return;
 	}
-	livelines_object(c, columns, n);
+	write_object(c, columns, n);
 	out_char(c->out, '\n');
 }
 
@@ -164,6 +165,6 @@ void livelines_event(struct livelines *c, uint64_t ns, unsigned cpu, const char 
 	out_text(c->out, ",\"tpoint\":\"");
 	out_text(c->out, tpoint);
 	out_text(c->out, "\",\"args\":");
-	livelines_object(c, columns, n);
+	write_object(c, columns, n);
 	out_text(c->out, "}\n");
 }

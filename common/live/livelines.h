@@ -34,7 +34,4 @@ void livelines_line(struct livelines *c, const struct column *columns, size_t n)
 void livelines_event(struct livelines *c, uint64_t ns, unsigned cpu, const char *tpoint, const struct column *columns,
 		     size_t n);
 
-/* Writes the JSON object only. */
-void livelines_object(struct livelines *c, const struct column *columns, size_t n);
-
 #endif
