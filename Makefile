@@ -78,11 +78,9 @@ LIBRARY_libelf := libelf
 LIBRARY_bpf/libbpf := libbpf
 LIBRARY_zlib := zlib
 LIBRARY_lzma := liblzma
-LIBRARY_libiberty/demangle := libiberty
 has_library = $(if $(STATIC),echo 'int main(void) { return 0; }' | $(CC) -static -o /dev/null -x c - $$($(PKG_CONFIG) \
 	--static --libs $(1)),$(PKG_CONFIG) --exists $(1)) 2>/dev/null
 MISSING := $(shell for l in libelf libbpf zlib liblzma; do $(call has_library,$$l) || echo $$l; done; \
-	[ "$$($(CC) -print-file-name=libiberty.a 2>/dev/null)" != libiberty.a ] || echo libiberty; \
 	for c in $(PKG_CONFIG) $(CLANG) $(BPFTOOL); do $$c --version >/dev/null 2>&1 || echo $$c; done)
 
 # What a file may include: all of common/, but a folder of common/ only those below it, so that an include that goes up
@@ -110,9 +108,7 @@ without_up = $(if $(filter ../%,$(1)),$(error include "$(firstword $(filter ../%
 headers  = $(wildcard $(foreach n,$(call included,$(1),"),$n.h $(addsuffix $n.h,$(sort $(FOLDERS:%=common/%/) $(dir $(1))))))
 reached  = $(sort $(1) $(foreach h,$(call headers,$(1)),$h $(wildcard $(h:.h=.c))))
 closure  = $(if $(filter-out $(1),$(2)),$(call closure,$(2),$(call reached,$(2))),$(1))
-# pkg-config does not know libiberty
-libraries = $(if $(1),$(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs $(filter-out libiberty,$(1)) 2>/dev/null) \
-	$(if $(filter libiberty,$(1)),-liberty))
+libraries = $(if $(1),$(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs $(1) 2>/dev/null))
 # $(1): program, $(2): its own sources; one that includes a skeleton has a BPF program
 define program
 files    := $(call closure,,$(2))

@@ -3,12 +3,10 @@
  * A program that is blocked, for offwaketime. Prints for each thread its name, the least and the most microseconds that
  * it can have been blocked in total, how often it was, and the most microseconds of one time. Usage:
  *
- *	blocked-target sleeps=N|waits=N|garbage=N|generated=N|names=N|open=N
+ *	blocked-target sleeps=N|waits=N|garbage=N|open=N
  *
  * It starts after a line, or the end, of its standard input. It is blocked in sleep_here(), wait_here() and
- * garbage_here(), and makes the system calls itself, so that these are the innermost functions. With `generated`,
- * sleep_here() is called by code at the address GENERATED in anonymous memory; with `names`, by functions with names of
- * C++ and Rust.
+ * garbage_here(), and makes the system calls itself, so that these are the innermost functions.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -17,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -25,8 +22,6 @@
 #include <unistd.h>
 
 enum { MS = 50 };
-
-#define GENERATED ((void *)0x1000000000)
 
 static int word;
 
@@ -159,52 +154,6 @@ static __attribute__((noinline)) void garbage_here(struct blocked *b, int number
 	add_call(b, &before);
 }
 
-typedef void caller(struct blocked *b, void (*function)(struct blocked *b));
-
-/* Makes a function that calls another one. */
-static caller *generate(void)
-{
-#ifdef __aarch64__
-	/* stp x29, x30, [sp, #-16]!; mov x29, sp; blr x1; ldp x29, x30, [sp], #16; ret */
-	static const uint32_t code[] = {0xa9bf7bfd, 0x910003fd, 0xd63f0020, 0xa8c17bfd, 0xd65f03c0};
-#else
-	/* push %rbp; mov %rsp, %rbp; call *%rsi; pop %rbp; ret */
-	static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd6, 0x5d, 0xc3};
-#endif
-	char *p = mmap(GENERATED, sizeof(code), PROT_READ | PROT_WRITE | PROT_EXEC,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-
-	if (p != GENERATED)
-		exit(1);
-	memcpy(p, code, sizeof(code));
-	__builtin___clear_cache(p, p + sizeof(code));
-	return (caller *)p;
-}
-
-/* Short names whose demangled text is long, or takes long to compute. */
-#define DOUBLE(x) "S0_IS" x "_S" x "_E"
-/* clang-format off */
-#define DOUBLES \
-	DOUBLE("1") DOUBLE("2") DOUBLE("3") DOUBLE("4") DOUBLE("5") DOUBLE("6") DOUBLE("7") DOUBLE("8") DOUBLE("9") \
-	DOUBLE("A") DOUBLE("B") DOUBLE("C") DOUBLE("D") DOUBLE("E") DOUBLE("F") DOUBLE("G") DOUBLE("H") DOUBLE("I") \
-	DOUBLE("J") DOUBLE("K") DOUBLE("L") DOUBLE("M") DOUBLE("N") DOUBLE("O") DOUBLE("P") DOUBLE("Q") DOUBLE("R") \
-	DOUBLE("S") DOUBLE("T") DOUBLE("U") DOUBLE("V") DOUBLE("W") DOUBLE("X") DOUBLE("Y") DOUBLE("Z")
-/* clang-format on */
-#define NAMED(function, next, name)                                                      \
-	static __attribute__((noinline)) void function(struct blocked *b) __asm__(name); \
-	static void function(struct blocked *b)                                          \
-	{                                                                                \
-		next(b);                                                                 \
-	}
-NAMED(rust, sleep_here, "_RNvMNtCs1234_7mycrate3fooNtB2_3Bar4wait")
-NAMED(rust_unicode, rust, "_RNvCs1234_7mycrateu9bcher_kva")
-NAMED(rust_legacy, rust_unicode, "_ZN7mycrate3foo17h0123456789abcdefE")
-NAMED(cpp, rust_legacy, "_ZN3foo3barIiEEvRKSt6vectorIT_SaIS2_EEPKc")
-NAMED(cpp_long, cpp, "_Z1fI1pIiiE" DOUBLES "Evv")
-NAMED(cpp_slow, cpp_long, "_Z1fDp1pI1aIiiE" DOUBLES "E")
-NAMED(cpp_slower, cpp_slow, "_Z1gDp1pI1aIiiE" DOUBLES "E")
-NAMED(cpp_slowest, cpp_slower, "_Z1hDp1pI1aIiiE" DOUBLES "E")
-
 static __attribute__((noinline)) void wait_here(struct blocked *b, const int *word, int value)
 {
 	struct times before = before_call();
@@ -299,7 +248,6 @@ static void stay_open(int n)
 int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1] + strcspn(argv[1], "0123456789")) : 0;
-	caller *generated = NULL;
 	struct blocked b = {};
 	pthread_t thread;
 
@@ -313,15 +261,9 @@ int main(int argc, char **argv)
 	prctl(PR_SET_NAME, "sleeper");
 	if (argc > 1 && *argv[1] == 'w' && pthread_create(&thread, NULL, waiter, &n) != 0)
 		return 1;
-	if (argc > 1 && strncmp(argv[1], "generated", 9) == 0)
-		generated = generate();
 	for (int i = 0; i < n; i++) {
-		if (generated)
-			generated(&b, sleep_here);
-		else if (*argv[1] == 'g')
+		if (*argv[1] == 'g')
 			garbage_here(&b, i);
-		else if (*argv[1] == 'n')
-			cpp_slowest(&b);
 		else
 			sleep_here(&b);
 		if (*argv[1] == 'w')

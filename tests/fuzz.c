@@ -130,7 +130,6 @@ static const struct reader {
 	 {{"-lx", BYTES}, {"-ljx", BYTES}, {"-x", BYTES, "-e", "p(a,b:str)"}}},
 	{READER("operands", "elf-operands", 300), NULL, TEXT, {{BYTES}}},
 	{READER("elf", "elf-functions", 90), NULL, TEXT, {{BYTES, BYTES}}},
-	{READER("perfmap", "perf-map", 300), NULL, TEXT, {{BYTES, BYTES}}},
 };
 
 enum { NUM_READERS = sizeof(readers) / sizeof(readers[0]) };

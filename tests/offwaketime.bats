@@ -45,7 +45,7 @@ sleeps_as() { # NAME PID
 }
 
 # Records the command $target WORK, which is held until all is ready; again where the kernel has skipped switches of
-# it, which some virtual machines do now and then. $held: the command sleeps under this name before recording starts.
+# it, which some virtual machines do now and then.
 record() { # WORK OPTION...
     local work=$1
     shift
@@ -53,7 +53,6 @@ record() { # WORK OPTION...
         "${target[@]}" "$work" <go >measured &
         blocked=$!
         exec 4>go
-        [ -z "${held:-}" ] || wait_for sleeps_as "$held" $blocked
         add -p $blocked "$@"
         [ -z "${deleted:-}" ] || rm "$deleted"
         echo >&4
@@ -256,94 +255,6 @@ has_given_up() { # TIMES PID
     deleted=gone
     record sleeps=3 -j
     equal "$(jq -r 'select(.target.comm == "sleeper" and .blocked > 40000) | .target.user[0]' lines | sort -u)" sleep_here
-}
-
-# The names of the functions from sleep_here() to main().
-names_between() {
-    jq -r '.target | select(.comm == "sleeper") | .user | select(.[0] == "sleep_here") | .[1:index("main")][]' lines | sort -u
-}
-
-@test "names of C++ and Rust" {
-    record names=60 -j
-    # two of Rust, one of them not ASCII, one of its older kind without the hash, and one of C++
-    equal "$(names_between | grep -v '^_Z1')" "$(printf '%s\n' '<mycrate::foo::Bar>::wait' mycrate::bücher mycrate::foo \
-        'void foo::bar<int>(std::vector<int, std::allocator<int> > const&, char const*)')"
-    # what would take more memory or time than there is
-    equal "$(names_between | grep -o '^_Z1.......' | tr '\n' ' ')" '_Z1fDp1pI1 _Z1fI1pIii _Z1gDp1pI1 _Z1hDp1pI1 '
-    grep -q '^offwaketime: demangling has failed three times: other names of C++ and Rust stay as they are$' log
-}
-
-# Writes the list of the functions that a process generates, and of what is none: one of them is called by main().
-write_map() { # FILE
-    printf '%s\n' '7f0000000000 10 other' '1000000000 10 JS:~f;g /a.js:1:2' 'fffffffff 8000 longer' 'no function' \
-        '1000000000 10 JS:*f;g /a.js:1:2' '1000000000 0 empty' 'ffffffffffffffff 10 end' >"$1"
-}
-
-# The functions that have called sleep_here().
-callers() {
-    jq -r 'select(.target.comm == "sleeper" and .blocked > 40000) | .target.user[1]' lines | sort -u
-}
-
-@test "generated functions, by the list of their process" {
-    unshare -mp true 2>/dev/null || skip 'no namespaces here'
-    local name='JS:*f;g /a.js:1:2' place
-    write_map list
-    # the sources may be below /tmp, which is mounted over; bash itself would look there
-    cp "$(command -v blocked-target)" .
-    # whose list is right, where it has to be; a root of its own has the one that counts
-    for place in own foreign link device large; do
-        # shellcheck disable=SC2016 # the other shell expands it
-        target=(unshare -m --propagation private bash -c 'list=/tmp/perf-$$.map
-            mount -t tmpfs -o mode=1777 none /tmp
-            case $1 in
-            link) cp list /tmp/list; ln -s list "$list" ;;
-            device) mknod "$list" c 1 5 ;;
-            *) cp list "$list" ;;
-            esac
-            case $1 in
-            foreign) chown 65534 "$list" ;;
-            large) truncate -s 65M "$list" ;;
-            esac
-            exec env ./blocked-target "$2"' bash "$place")
-        # mappings are read at the first wait that starts later: that for the line, before there is code, is not one
-        # and the list is read while the process lives, for a second
-        held=blocked-target record generated=20 -j --no-open
-        case $place in own | large) equal "$place: $(callers)" "$place: $name" ;; *) equal "$place: $(callers)" "$place: [unknown]" ;; esac
-        [ $place != large ] || grep -q '^offwaketime: /tmp/perf-[0-9]*.map: its tables take more than 64 MiB' log
-    done
-}
-
-@test "functions of node" {
-    command -v node >/dev/null || skip 'node is not here'
-    unshare -m true 2>/dev/null || skip 'no mount namespaces here'
-    # shellcheck disable=SC2016 # the other shell expands it
-    target=(unshare -m --propagation private bash -c 'mount -t tmpfs none /tmp; read -r
-        exec node --perf-basic-prof --interpreted-frames-native-stack -e "
-            const fs = require(\"fs\"), byte = Buffer.alloc(1);
-            function readHere() { return fs.readSync(0, byte); }
-            while (readHere());" < <(for _ in {1..50}; do printf x; sleep 0.03; done)')
-    want=any record '' -j -m 20000
-    jq -r '.target.user[]' lines | grep '^JS:.readHere \[eval\]:3:' >matches
-}
-
-@test "functions that are generated while it records, in a PID namespace" {
-    unshare -mpf --mount-proc true 2>/dev/null || skip 'no namespaces here'
-    cp "$(command -v blocked-target)" .
-    # shellcheck disable=SC2016 # the other shell expands it
-    start unshare -mpf --mount-proc --propagation private bash -c 'mount -t tmpfs none /tmp
-        printf "1000000000 1" >/tmp/perf-1.map
-        echo ready
-        read -r
-        (sleep 0.5; echo "0 late" >>/tmp/perf-1.map; sleep 1; echo "1000000000 10 later" >/tmp/perf-1.map) &
-        exec env ./blocked-target generated=100 </dev/null'
-    add -p "$(tr -d ' ' <"/proc/$started/task/$started/children")" -j -u -m 40000
-    echo >&"$go"
-    wait "$started"
-    started=
-    end_anyhow
-    equal "$(callers | tr '\n' ' ')" '[unknown] late later '
-    # nothing for half a second, late for one, and then later for more than three
-    [ "$(jq -s 'map(select(.target.user[1] == "later").count) | add' lines)" -ge 20 ]
 }
 
 has_said_ready() { # TIMES

@@ -15,7 +15,7 @@ struct stack {
 
 static uint32_t number_of(struct naming *n, const char *name)
 {
-	return intern_add(&n->names, slice_of(name ? demangle_name(&n->demangler, name) : "[unknown]"));
+	return intern_add(&n->names, slice_of(name ? name : "[unknown]"));
 }
 
 const char *naming_text(const struct naming *n, uint32_t number)
@@ -138,7 +138,6 @@ void naming_free(struct naming *n)
 {
 	symbols_free(&n->kernel);
 	processes_free(&n->processes);
-	demangle_free(&n->demangler);
 	intern_free(&n->names);
 	map_free(&n->kernel_names);
 }

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "demangle.h"
 #include "intern.h"
 #include "map.h"
 #include "pairs.h"
@@ -20,7 +19,6 @@ struct naming {
 	bool no_kernel_stacks; /* those of wakers are still recorded, because they show interrupts */
 	struct symbols kernel;
 	struct processes processes;
-	struct demangler demangler;
 	struct intern names;
 	struct map kernel_names; /* numbers of names, by address */
 };

@@ -389,7 +389,6 @@ int main(int argc, char **argv)
 	o.naming.no_ids = opt.folded;
 	o.naming.no_kernel_stacks = opt.user_stacks;
 	o.naming.processes.quiet = opt.recorder.quiet;
-	o.naming.demangler.quiet = opt.recorder.quiet;
 	status = recorder_run(&o.recorder, &tool, &opt.recorder, &o);
 	offwaketime_bpf__destroy(o.bpf);
 	naming_free(&o.naming);

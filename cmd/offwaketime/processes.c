@@ -185,12 +185,6 @@ static void want(struct processes *p, struct wanted *wanted, const struct mappin
 	r->mapping.path = mem_copy(slice_of(m->path));
 }
 
-/* The kernel's own mappings; those of a process that have a name are [anon:NAME]. */
-static bool is_kernels(const char *path)
-{
-	return strcmp(path, "[vdso]") == 0 || strcmp(path, "[vsyscall]") == 0 || strcmp(path, "[uprobes]") == 0;
-}
-
 /* Lists the code that is mapped, and the files to read. Returns false if there was no time for all of it. */
 static bool read_maps(struct processes *p, struct process *process, struct mapping_list *list, struct wanted *wanted)
 {
@@ -212,8 +206,7 @@ static bool read_maps(struct processes *p, struct process *process, struct mappi
 						       .offset = m.offset,
 						       .device = m.device,
 						       .inode = m.inode,
-						       .file = MAP_NONE,
-						       .is_kernels = is_kernels(m.path)});
+						       .file = MAP_NONE});
 		if (m.inode && !is_known(p, &m))
 			want(p, wanted, &m);
 	}
@@ -258,26 +251,21 @@ static bool read_files(struct processes *p, struct wanted *wanted, const struct 
 	return has_all;
 }
 
-/* Whether the code is not from a program or library. */
-static bool is_generated(const struct processes *p, const struct code_range *range)
+/* Whether the code is not from a program or library, or the file could not be read. */
+static bool lacks_functions(const struct processes *p, const struct code_range *range)
 {
 	return range->file == MAP_NONE || !p->files[range->file].num_ranges;
 }
 
-/* Finds the files of the ranges. Returns whether there is code that is from none. */
-static bool set_files(struct processes *p, struct process *process)
+static void set_files(struct processes *p, struct process *process)
 {
-	bool generates = false;
-
 	for (size_t i = 0; i < process->n; i++) {
 		struct code_range *range = &process->ranges[i];
 
 		if (range->inode)
 			range->file = recent_of(p, &(struct mapping){.device = range->device, .inode = range->inode})
 					      ->file;
-		generates |= !range->is_kernels && is_generated(p, range);
 	}
-	return generates;
 }
 
 static int by_start(const void *a, const void *b)
@@ -318,10 +306,9 @@ static void keep_old(struct process *process, const struct process *before)
 static bool load(struct processes *p, struct process *process, const struct party *party)
 {
 	struct process before = *process;
-	bool is_whole = true, generates;
+	bool is_whole = true;
 	struct wanted wanted = {};
 	struct mapping_list list;
-	const char *error;
 
 	/* maps are opened first: they remain the old program's if the process calls exec */
 	if (!mapping_begin(&list, party->pid) && is_image(list.proc, party->image)) {
@@ -329,12 +316,9 @@ static bool load(struct processes *p, struct process *process, const struct part
 		process->n = process->cap = 0;
 		is_whole = read_maps(p, process, &list, &wanted);
 		is_whole &= read_files(p, &wanted, &list);
-		generates = set_files(p, process);
+		set_files(p, process);
 		keep_old(process, &before);
 		free(before.ranges);
-		error = generates ? perfmap_read(&process->generated, &p->sandbox, &list) : NULL;
-		if (error)
-			note_fault(p, process->generated.path, error);
 	}
 	mapping_end(&list);
 	return is_whole;
@@ -363,12 +347,6 @@ static struct process *add(struct processes *p, struct slice id)
 	p->all = mem_room(p->all, index, &p->cap);
 	p->all[index] = (struct process){};
 	return &p->all[index];
-}
-
-static void free_process(struct processes *p, struct process *process)
-{
-	perfmap_free(&process->generated, &p->sandbox.held);
-	free(process->ranges);
 }
 
 /* Frees the functions of files that no process has mapped any more. */
@@ -403,7 +381,7 @@ static void forget_idle(struct processes *p)
 			all[i].used = false;
 			*add(p, ids.all[i]) = all[i];
 		} else {
-			free_process(p, &all[i]);
+			free(all[i].ranges);
 		}
 	}
 	intern_free(&ids);
@@ -433,7 +411,7 @@ static bool is_final(const struct processes *p, const struct process *process, c
 	for (size_t i = 0; i < n; i++) {
 		const struct code_range *range = range_of(process, frames[i]);
 
-		if (!range || is_generated(p, range))
+		if (!range || lacks_functions(p, range))
 			return false;
 	}
 	return true;
@@ -452,10 +430,9 @@ const struct process *processes_get(struct processes *p, const struct party *par
 	if (is_final(p, process, frames, n))
 		return process;
 	if (clock_ms() >= process->next) {
-		known = process->n + process->generated.read;
+		known = process->n;
 		load_in_time(p, process, party);
-		process->wait = process->n + process->generated.read != known || !process->wait ? MIN_WAIT
-												: 2 * process->wait;
+		process->wait = process->n != known || !process->wait ? MIN_WAIT : 2 * process->wait;
 		if (process->wait > MAX_WAIT)
 			process->wait = MAX_WAIT;
 		process->next = clock_ms() + process->wait;
@@ -479,10 +456,8 @@ const char *processes_name(const struct processes *p, const struct process *proc
 	const struct code_range *range = process ? range_of(process, address) : NULL;
 	const struct function *function;
 
-	if (!range)
+	if (!range || lacks_functions(p, range))
 		return NULL;
-	if (is_generated(p, range))
-		return perfmap_find(&process->generated, address);
 	function = elf_find(&p->files[range->file], address - range->start + range->offset);
 	return function ? function->name : NULL;
 }
@@ -508,7 +483,7 @@ void processes_report(const struct processes *p)
 void processes_free(struct processes *p)
 {
 	for (uint32_t i = 0; i < p->ids.n; i++)
-		free_process(p, &p->all[i]);
+		free(p->all[i].ranges);
 	for (uint32_t i = 0; i < p->file_ids.n; i++)
 		elf_free(&p->files[i]);
 	free(p->all);

@@ -11,7 +11,6 @@
 #include "elf.h"
 #include "intern.h"
 #include "map.h"
-#include "perfmap.h"
 #include "sandbox.h"
 #include "bpf/offwaketime.h"
 
@@ -19,14 +18,12 @@ struct code_range {
 	uint64_t start, end;
 	uint64_t offset; /* of the start in the file */
 	uint64_t device, inode;
-	uint32_t file;   /* MAP_NONE: no file that can be read */
-	bool is_kernels; /* as the vDSO: no process generates it */
+	uint32_t file; /* MAP_NONE: no file that can be read */
 };
 
 struct process {
 	struct code_range *ranges; /* by start */
 	size_t n, cap;
-	struct perfmap generated;
 	uint64_t next; /* when ranges may be read again, in ms of the clock; 0: never read */
 	uint64_t wait; /* the pause after that, in ms */
 	bool used;     /* since idle ones were forgotten */
