@@ -153,10 +153,10 @@ struct slice spdk_letter(struct slice name)
 	static const struct {
 		const char *start, *letter;
 	} letters[] = {
-		{"TCP_REQ_", "r"},  {"RDMA_REQ_", "r"},     {"FC_", "r"},           {"ISCSI_TASK_", "t"},
-		{"ISCSI_", "p"},    {"SCSI_TASK_", "t"},    {"NVME_PCIE_", "p"},    {"NVME_TCP_", "p"},
-		{"BDEV_IO_", "i"},  {"BDEV_RAID_IO_", "R"}, {"BDEV_NVME_IO_", "N"}, {"BLOB_REQ_SET_", "a"},
-		{"SOCK_REQ_", "s"},
+		{"TCP_REQ_", "r"},      {"RDMA_REQ_", "r"}, {"FC_", "r"},           {"ISCSI_TASK_EXECUTED", "p"},
+		{"ISCSI_TASK_", "t"},   {"ISCSI_", "p"},    {"SCSI_TASK_", "t"},    {"NVME_PCIE_", "p"},
+		{"NVME_TCP_", "p"},     {"BDEV_IO_", "i"},  {"BDEV_RAID_IO_", "R"}, {"BDEV_NVME_IO_", "N"},
+		{"BLOB_REQ_SET_", "a"}, {"SOCK_REQ_", "s"},
 	};
 
 	for (size_t i = 0; i < COUNT(letters); i++)
@@ -171,23 +171,12 @@ struct slice spdk_group(struct slice name)
 	static const struct {
 		const char *start, *group;
 	} groups[] = {
-		{"TCP_", "nvmf_tcp"},
-		{"RDMA_", "nvmf_rdma"},
-		{"FC_", "nvmf_fc"},
-		{"SOCK_", "sock"},
-		{"BDEV_NVME_", "bdev_nvme"},
-		{"BDEV_RAID_", "bdev_raid"},
-		{"BDEV_", "bdev"},
-		{"NVME_PCIE_", "nvme_pcie"},
-		{"NVME_TCP_", "nvme_tcp"},
-		{"ISCSI_", "iscsi_conn"},
-		{"SCSI_", "scsi"},
-		{"BLOB_", "blob"},
-		{"BLOBFS_", "blobfs"},
-		{"THREAD_", "thread"},
-		{"SCHEDULER_", "scheduler"},
-		{"DSA_", "dsa"},
-		{"IAA_", "iaa"},
+		{"TCP_", "nvmf_tcp"},     {"RDMA_", "nvmf_rdma"},      {"FC_", "nvmf_fc"},
+		{"SOCK_", "sock"},        {"BDEV_NVME_", "bdev_nvme"}, {"BDEV_RAID_", "bdev_raid"},
+		{"BDEV_", "bdev"},        {"NVME_PCIE_", "nvme_pcie"}, {"NVME_TCP_", "nvme_tcp"},
+		{"ISCSI_", "iscsi_conn"}, {"SCSI_", "scsi"},           {"BLOB_", "blob"},
+		{"BLOBFS_", "blobfs"},    {"THREAD_", "thread"},       {"SCHEDULER_", "scheduler"},
+		{"DSA_", "dsa"},          {"IDXD_", "idxd"},           {"IAA_", "iaa"},
 	};
 
 	for (size_t i = 0; i < COUNT(groups); i++)
