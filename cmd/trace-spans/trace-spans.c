@@ -426,7 +426,6 @@ int main(int argc, char **argv)
 	if (each_traceline_open(&lines, path, "trace-spans", &t.out) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	lines.pause = pass;
-	lines.wants_text = opt.story;
 	lines.quiet = opt.quiet;
 	lines.joining = &opt.joining;
 	start(&t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sentences of stories: what a request waited for, as far as the trace proves it, each in a line of its own. */
-#ifndef TRACE_SPANS_SENTENCES_H
-#define TRACE_SPANS_SENTENCES_H
+#ifndef SENTENCES_H
+#define SENTENCES_H
 
 #include "holders.h"
 #include "proofs.h"

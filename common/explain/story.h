@@ -4,8 +4,8 @@
  * each. The longest waits are followed by the causes that the trace proves. If lines of other tools
  * show what held the reactor, and I/O of its disks, that is printed among the entries.
  */
-#ifndef TRACE_SPANS_STORY_H
-#define TRACE_SPANS_STORY_H
+#ifndef STORY_H
+#define STORY_H
 
 #include "measured.h"
 #include "shorttext.h"

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "digits.h"
 #include "legs.h"
 #include "mem.h"
 #include "palette.h"
@@ -74,9 +75,16 @@ static void texts_of(struct traceline *line, struct slice *texts[TEXTS])
 static void keep_line(struct out *to, const struct traceline *line, uint32_t connection, size_t named)
 {
 	struct kept_entry kept = {line->object_value, connection, line->num_args - (named < line->num_args), {}};
+	struct traceline shown = *line;
+	char us[DIGITS_ROOM + 4], age[DIGITS_ROOM + 4];
 	struct slice *texts[TEXTS];
 
-	texts_of((struct traceline *)line, texts);
+	/* the line of an entry has no text of these */
+	if (!line->us.p)
+		shown.us = slice_between(us, digits_us(us, line->ns));
+	if (!line->object_us.p && line->has_age)
+		shown.object_us = slice_between(age, digits_us(age, line->age_ns));
+	texts_of(&shown, texts);
 	for (unsigned i = 0; i < TEXTS; i++)
 		kept.lengths[i] = texts[i]->p ? texts[i]->n : ABSENT;
 	out_bytes(to, &kept, sizeof(kept));
