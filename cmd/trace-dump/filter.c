@@ -45,21 +45,6 @@ void filter_add_glob(struct filter_globs *globs, const char *glob)
 	globs->all[globs->n++] = glob;
 }
 
-bool filter_parse_time(const char *text, uint64_t *ns)
-{
-	size_t n = strcspn(text, ".");
-	uint64_t us, part = 0;
-
-	if (!number_decimal((struct slice){text, n}, &us) ||
-	    (text[n] && !number_fixed(slice_of(text + n - 1), 3, &part)))
-		return false;
-	/* number_fixed() needs a digit before the point, which is in us already */
-	part %= 1000;
-	if (__builtin_mul_overflow(us, 1000, ns) || __builtin_add_overflow(*ns, part, ns))
-		*ns = UINT64_MAX;
-	return true;
-}
-
 /* What is known about the objects of a type. */
 struct type {
 	bool ends, executes;

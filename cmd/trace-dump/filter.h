@@ -42,12 +42,6 @@ bool filter_add_lcores(struct filter_options *o, const char *list);
 /* Adds a pattern, which must outlive the filter. */
 void filter_add_glob(struct filter_globs *globs, const char *glob);
 
-/*
- * Parses microseconds as in trace lines, such as 27.290, into nanoseconds; UINT64_MAX if they do not
- * fit. False when it is not a time.
- */
-bool filter_parse_time(const char *text, uint64_t *ns);
-
 struct filter {
 	const struct filter_options *options;
 	const struct trace *trace;

@@ -46,7 +46,7 @@ static struct {
 	bool info, json, page, definitions, owners, quiet, follow, lag, wall;
 	pid_t pid, target; /* of -p, and of the process that writes the trace; 0: not known */
 	uint64_t lag_ms;   /* see follow.h */
-	const char *since, *until, *clock, *record;
+	const char *clock, *record;
 	uint64_t max_size; /* of the file to record; 0: not given */
 	uint64_t keep_ns;  /* of it; 0: all */
 	uint64_t rate;     /* ticks per second; 0: as the trace says */
@@ -308,12 +308,6 @@ static void add_owner(const char *glob)
 	filter_add_glob(&opt.filter.owners, glob);
 }
 
-static void parse_time(const char *option, const char *text, uint64_t *ns)
-{
-	if (text && !filter_parse_time(text, ns))
-		cli_usage("%s '%s': microseconds like 27.290 are expected", option, text);
-}
-
 static void set_lag(const char *text)
 {
 	opt.lag = true;
@@ -347,8 +341,9 @@ static const struct cli_option options[] = {
 	 .call = add_owner},
 	{0, "requests", NULL, "only entries that start or end a request, or another object that nothing has started",
 	 .flag = &opt.filter.requests},
-	{0, "since", "US", "only entries from this time on, in microseconds as they are printed", .text = &opt.since},
-	{0, "until", "US", "only entries up to this time", .text = &opt.until},
+	{0, "since", "US", "only entries from this time on, in microseconds as they are printed",
+	 .time = &opt.filter.since},
+	{0, "until", "US", "only entries up to this time", .time = &opt.filter.until},
 	{'T', "wall", NULL, "also print the time of day of each entry; for a copy, with --clock", .flag = &opt.wall},
 	{0, "clock", "FILE", "compute times of day and the rate of ticks from what usdt-record recorded with the trace",
 	 .text = &opt.clock},
@@ -380,8 +375,8 @@ static void check_recording(void)
 
 	if (!opt.follow)
 		cli_usage("--record is for -F: a live trace is recorded");
-	if (opt.reader.all || opt.owners || opt.lag || opt.wall || opt.clock || opt.rate || opt.since || opt.until ||
-	    f->lcores || f->requests || f->tpoints.n || f->owners.n)
+	if (opt.reader.all || opt.owners || opt.lag || opt.wall || opt.clock || opt.rate || opt.filter.since ||
+	    opt.filter.until < UINT64_MAX || f->lcores || f->requests || f->tpoints.n || f->owners.n)
 		cli_usage("--record writes all entries as they are: besides -F it takes -p, -q, --keep and --max-size "
 			  "only");
 }
@@ -404,8 +399,6 @@ static const char *parse_options(int argc, char **argv)
 	const char *path = NULL;
 
 	cli_parse(&cli, argc, argv);
-	parse_time("--since", opt.since, &opt.filter.since);
-	parse_time("--until", opt.until, &opt.filter.until);
 	if (opt.filter.since > opt.filter.until)
 		cli_usage("--since is after --until: no time is between them");
 	if (opt.pid && optind < argc)

@@ -235,6 +235,19 @@ static uint64_t parse_time(const char *option, const char *text, unsigned decima
 	return ns;
 }
 
+static uint64_t parse_line_time(const char *option, const char *text)
+{
+	size_t n = strcspn(text, ".");
+	uint64_t us, part = 0, ns;
+
+	if (!number_decimal((struct slice){text, n}, &us) ||
+	    (text[n] && !number_fixed(slice_of(text + n - 1), 3, &part)))
+		cli_usage("%s '%s': microseconds like 27.290 are expected", option, text);
+	/* number_fixed() needs a digit before the point, which is in us already */
+	part %= 1000;
+	return __builtin_mul_overflow(us, 1000, &ns) || __builtin_add_overflow(ns, part, &ns) ? UINT64_MAX : ns;
+}
+
 static const char *label(const struct cli_option *o, char *to, size_t size)
 {
 	if (o->letter)
@@ -280,6 +293,8 @@ static void apply(const struct cli *cli, const struct cli_option *o, const char 
 		*o->ms = parse_time(option, argument, 6, "milliseconds");
 	else if (o->us)
 		*o->us = parse_time(option, argument, 3, "microseconds");
+	else if (o->time)
+		*o->time = parse_line_time(option, argument);
 	else if (o->choice)
 		choose(cli, o, option);
 	else

@@ -37,6 +37,9 @@ struct cli_option {
 	/* above 0, with decimals, in nanoseconds */
 	uint64_t *seconds, *ms, *us;
 
+	/* of a trace line, in microseconds from 0 on, as nanoseconds; UINT64_MAX if they do not fit */
+	uint64_t *time;
+
 	/* becomes value; options that set it to different values exclude each other; 0: none was given */
 	unsigned *choice, value;
 
