@@ -166,7 +166,7 @@ slow_host() {
     diff "$BATS_TEST_DIRNAME/../docs/session.svg" session.svg
     # some viewers merge blanks, so no column depends on them
     equal "$(grep '^<text' session.svg | grep -c '>[^<]*  ')" 0
-    equal "$(grep -c 'BDEV</tspan><tspan x="[0-9.]*">WHO' session.svg)" 1
+    equal "$(grep -c 'TPOINT</tspan><tspan x="[0-9.]*">OBJECT' session.svg)" 1
 }
 
 @test "the tutorial shows what the tools print" {

@@ -32,11 +32,16 @@ section() { # START
     grep -n '^cause: buffers, held by backup-1 (27 % of the time)$' page | grep '^3:'
     # it has more time, but less weight
     grep -qx 'also: bdev Archive takes longer (60 %); that may be normal for it' page
-    # the commands at the end make what those at the top read
     section more | sed 1d | grep -v perfetto >commands
-    grep '^  see: ' page | sed 's/^  see: *//' >>commands
     bash -e commands >printed
     grep -q 'backup-1/1.*TCP_REQ_COMPLETED' printed
+    # as a user would type it
+    grep '^  see: ' page | sed 's/^  see: *//' >see
+    equal "$(cat see)" 'trace-report trace probes --story us=5601.223'
+    bash -e see >story
+    grep -qx '  8.76 ms, us=5601.223: r40 of backup-1/1, write, Archive, 256 blocks' story
+    # but for its first lines, it is that of trace-spans
+    trace-spans -l lifetimes.txt -s -k us=5601.223 trace | sed 1,2d | diff - <(sed 1,3d story)
 }
 
 @test "the page is what the tools print" {
@@ -47,7 +52,7 @@ section() { # START
     # all of the page of trace-causes, in another order
     trace-spans -j lines >spans.here
     trace-causes -q spans.here >causes
-    sed '1,2d; s/ lines.jsonl$//; /^host /,$d; /^$/d' page | sort | diff - <(sed '/^$/d' causes | sort)
+    sed '1,2d; s/trace-report trace probes --story/trace-spans -s -k/; /^host /,$d; /^$/d' page | sort | diff - <(sed '/^$/d' causes | sort)
     # hosts with most time first
     section host >hosts
     trace-latency -jq -g host lines | plain |
@@ -69,6 +74,35 @@ section() { # START
     grep -qx "in flight at the end: $(trace-spans -q --open lines | sed 1d | grep -c .), the oldest for 6.53 ms" page
     grep -qx '  trace      3950 entries: nvmf_tcp 2783, bdev 1167' page
     grep -qx '  names      of 3 hosts, by their probes' page
+}
+
+@test "-k, --since and --until choose requests, -n how many are listed, and -q a short page" {
+    slow_host
+    qpair-lifetimes probes >lifetimes
+    trace-report trace probes -k host=db-1 -k type=write -n 5 -q >page
+    equal "$(sed -n 2p page)" 'only requests with host=db-1 and type=write'
+    equal "$(awk '$1 == "db-1" && $2 ~ /^[0-9]*$/ { print $2 }' page)" \
+        "$(trace-spans -qj -l lifetimes -k host=db-1 -k type=write trace | jq 'select((.cut or .open) | not)' | jq -s length)"
+    equal "$(grep -c '^  db-1 ' <(section host))" 1
+    equal "$(grep -c ', us=' page)" 5
+    trace-causes -q -l lifetimes -k host=db-1 -k type=write trace | grep '^cause: ' | grep -xFf - page
+    equal "$(grep -cx -e recorded -e more page)" 0
+    # those that lived in this time, of which half began before it
+    trace-report trace probes --since 10000 --until 20000.5 >page
+    equal "$(sed -n 2p page)" 'only requests from 10000.000 to 20000.500 us'
+    equal "$(sed -n 's/ requests, mean .*//p' page)" \
+        "$(trace-spans -qj -l lifetimes trace | jq -s 'map(select(.us <= 20000.5 and .us + .life >= 10000 and (.open or .cut | not))) | length')"
+    section lcore | grep -q "^  0 *$(trace-dump --since 10000 --until 20000.5 trace | wc -l) "
+    status_is 1 trace-report trace probes -k host=db-9
+    equal "$stderr" 'trace-report: trace: the options choose none of 349 requests'
+    status_is 1 trace-report trace probes -k args.foo=1
+    equal "$stderr" 'trace-report: trace: -k args.foo=1: no request has this key'
+    status_is 1 trace-report trace --since 900000
+    grep -qx 'No such requests.' <<<"$output"
+    # stories, and their span lines
+    trace-report trace probes --story host=db-2 -n 2 >stories
+    equal "$(grep -c ', us=.* of db-2/1' stories)" 2
+    trace-report -j trace probes --story host=db-2 -n 2 | jq -r .us | sed 's/^/us=/' | diff - <(grep -o 'us=[0-9.]*' stories)
 }
 
 @test "a histogram of the host that the cause hits" {
@@ -163,7 +197,7 @@ fits() { # COLUMNS FILE
     equal "$stderr" ''
     grep -qx '  names      of 3 hosts, by their probes' <<<"$output"
     grep -qx '  trace-dump -O trace | qpair-lifetimes -O - bare >lifetimes.txt' <<<"$output"
-    trace-report trace probes | sed '/^more/,$d' | diff - <(sed '/^more/,$d' <<<"$output")
+    trace-report trace probes | sed '/^more/,$d' | diff - <(sed '/^more/,$d; s/ bare / probes /' <<<"$output")
 }
 
 # What the target of the sample would have answered to trace-record, of its hosts.
@@ -449,6 +483,7 @@ unreadable() { # FILE WHY [COMMAND]...
     [[ $output == *' off_cpu '*'% (burner)'* ]]
     grep -q '^  offcpu     covers [1-9][0-9]* of [0-9]* requests$' <<<"$output"
     grep -q '^      trace-merge - offcpu.jsonl >lines.jsonl$' <<<"$output"
+    trace-report folder --story us=5601.223 | grep -q ' 11000.165 preempted by burner (9) for 3.99 ms$'
     # a folder's name is no name of a source
     cp -r folder trace=x
     trace-report trace=x | grep -q '^  offcpu     covers [1-9]'

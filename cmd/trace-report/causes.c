@@ -9,10 +9,10 @@ enum { HOSTS = 64 };
 
 static const struct findings findings_with = {.least_ns = FINDINGS_LEAST_NS, .budget_ns = COMPARE_BUDGET_NS};
 
-void causes_span(struct causes *c, const struct spanline *span, uint32_t host)
+void causes_span(struct causes *c, const struct spanline *span, uint32_t host, bool wanted)
 {
 	if (requests_see(&c->requests, span))
-		requests_add(&c->requests, span, (struct requests_role){.wanted = true, .group = host});
+		requests_add(&c->requests, span, (struct requests_role){.wanted = wanted, .group = host});
 }
 
 /* Names get longer until the end. */

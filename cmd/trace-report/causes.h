@@ -14,8 +14,8 @@ struct causes {
 	struct inflight inflight;
 };
 
-/* Sees a span, with the number of its host; MAP_NONE: it has none. */
-void causes_span(struct causes *c, const struct spanline *span, uint32_t host);
+/* Sees a span, with the number of its host; MAP_NONE: it has none. wanted: it is to be explained. */
+void causes_span(struct causes *c, const struct spanline *span, uint32_t host, bool wanted);
 
 /*
  * Finds the causes, after all spans. hosts: names by number, as written in JSON. min_ns: the least of a slow request;

@@ -169,9 +169,16 @@ static void see_host(struct facts *f, struct slice qpair)
 		*table_at(f->probed, f->num_probed, f->cap_probed, i) |= facts_text(qpair, "ptr").n != 0;
 }
 
-/* Puts the latest span among those with the longest times. */
-static void keep_longest(struct facts *f, struct facts_span *spans, size_t n, uint64_t ns)
+static void free_span(struct facts_span *span)
 {
+	free((char *)span->line.p);
+	free((char *)span->story.p);
+}
+
+/* Puts the latest span among those with the longest times. */
+static void keep_longest(struct facts *f, const struct span *s, struct facts_span *spans, uint64_t ns)
+{
+	const size_t n = f->num_slowest;
 	double us = ns / 1e3;
 	size_t i = n;
 
@@ -181,9 +188,14 @@ static void keep_longest(struct facts *f, struct facts_span *spans, size_t n, ui
 		return;
 	f->text.len = 0;
 	spanline_write(&f->text, measured_line(&f->measured, MEASURED_WAITS | MEASURED_TEXTS));
-	free((char *)spans[n - 1].line.p);
+	free_span(&spans[n - 1]);
 	memmove(&spans[i + 1], &spans[i], (n - 1 - i) * sizeof(*spans));
-	spans[i] = (struct facts_span){mem_slice(out_contents(&f->text)), us};
+	spans[i] = (struct facts_span){.line = mem_slice(out_contents(&f->text)), .us = us};
+	if (!f->wants_stories)
+		return;
+	f->text.len = 0;
+	story_write(&f->story, &f->text, s);
+	spans[i].story = mem_slice(out_contents(&f->text));
 }
 
 /* The number of the host of a span in groups; MAP_NONE: it has none. */
@@ -209,6 +221,11 @@ static void name_hosts(struct facts *f)
 	}
 }
 
+static bool is_whole(const struct facts *f, const struct span *s, const struct spanline *span)
+{
+	return !s->unknown && !span->open && !spans_is_lost(&f->measured.spans, s);
+}
+
 /* Adds a request that started and ended in the trace to the sums of its host. */
 static void add_whole(struct facts *f, const struct span *s, const struct spanline *span, uint32_t host)
 {
@@ -220,28 +237,26 @@ static void add_whole(struct facts *f, const struct span *s, const struct spanli
 					       .overlaps = &m->overlaps,
 					       .facts = m->facts};
 
-	lcore_rows_request(&f->lcores, s);
 	shares_add(&f->shares, &request);
 	series_request(&f->series, s, &request);
 	if (s->n > 1 || s->age)
 		rows_record(&f->lives, group, s->type, ROWS_LIFE, ROWS_LIFE, span->life);
 }
 
+/* Sees a request that the page is about. */
 static void see_request(struct facts *f, const struct span *s, const struct spanline *span, uint32_t host)
 {
 	const bool has_ended = !span->open && !span->cut;
 
 	f->requests++;
 	f->incomplete += !has_ended;
-	if (!s->unknown && !span->open && !spans_is_lost(&f->measured.spans, s))
+	if (is_whole(f, s, span))
 		add_whole(f, s, span, host);
 	if (has_ended)
 		series_heat(&f->series, span->start, span->life);
-	series_waits(&f->series, span);
-	see_host(f, json_member(span->args, slice_of("qpair")));
 	if (span->open && span->maybe_admin)
 		return;
-	keep_longest(f, span->connection.n ? f->slowest : f->slowest_own, FACTS_SLOWEST,
+	keep_longest(f, s, span->connection.n ? f->slowest : f->slowest_own,
 		     span->open || !span->to_reply ? span->life : span->to_reply);
 }
 
@@ -251,17 +266,37 @@ static void see_span(void *context, const struct span *s)
 	struct facts *f = context;
 	const struct spanline *span;
 	uint32_t host;
+	bool wanted;
 
 	if (s->has_parent)
 		return;
 	measured_span(&f->measured, s);
 	span = measured_line(&f->measured, MEASURED_WAITS);
 	host = host_of(f, s, span);
-	causes_span(&f->causes, span, host);
-	if (span->admin)
-		f->admin++;
-	else
+	wanted = (!f->keys.n || keys_match(&f->keys, &f->measured)) &&
+		 facts_is_between(f, span->start, span->start + span->life);
+	f->seen++;
+	causes_span(&f->causes, span, host, wanted);
+	if (span->admin) {
+		f->admin += wanted;
+		return;
+	}
+	/* whatever the page is about, these are of all */
+	if (is_whole(f, s, span) && facts_is_between(f, s->last, s->last))
+		lcore_rows_request(&f->lcores, s);
+	series_waits(&f->series, span);
+	see_host(f, json_member(span->args, slice_of("qpair")));
+	if (wanted)
 		see_request(f, s, span, host);
+}
+
+/* A measured.entry function. */
+static void see_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, uint32_t connection,
+		      size_t named)
+{
+	struct facts *f = context;
+
+	story_add(&f->story, s, before, line, connection, named);
 }
 
 /* A measured.hold function. */
@@ -271,6 +306,8 @@ static void see_held(void *context, const struct reactor *reactor, const struct 
 	struct facts *f = context;
 
 	lcore_rows_hold(&f->lcores, reactor, interval, line);
+	if (f->wants_stories)
+		story_hold(&f->story, reactor, interval, line);
 }
 
 void facts_start(struct facts *f)
@@ -282,9 +319,12 @@ void facts_start(struct facts *f)
 	m->context = f;
 	m->emit = see_span;
 	m->hold = see_held;
+	m->entry = f->wants_stories ? see_entry : NULL;
 	f->lcores.spans = &m->spans;
 	f->lcores.connections = &m->connections;
 	measured_start(m);
+	if (f->wants_stories)
+		story_start(&f->story, m, &f->terminal);
 }
 
 void facts_end(struct facts *f)
@@ -302,14 +342,17 @@ uint64_t facts_entries(const struct facts *f)
 
 static void free_spans(struct facts_span *spans, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		free((char *)spans[i].line.p);
+	for (size_t i = 0; spans && i < n; i++)
+		free_span(&spans[i]);
+	free(spans);
 }
 
 void facts_free(struct facts *f)
 {
-	free_spans(f->slowest, FACTS_SLOWEST);
-	free_spans(f->slowest_own, FACTS_SLOWEST);
+	free_spans(f->slowest, f->num_slowest);
+	free_spans(f->slowest_own, f->num_slowest);
+	story_free(&f->story);
+	keys_free(&f->keys);
 	free(f->probed);
 	free(f->min_us);
 	out_close(&f->unread);

@@ -13,23 +13,33 @@
 #include "causes.h"
 #include "intern.h"
 #include "json.h"
+#include "keys.h"
 #include "lcore_rows.h"
 #include "measured.h"
 #include "network.h"
 #include "out.h"
 #include "rows.h"
 #include "series.h"
-#include "still.h"
 #include "shares.h"
 #include "spdk.h"
+#include "still.h"
+#include "story.h"
 
 enum {
 	FACTS_HOSTS = 4096, /* that have short names */
 	FACTS_ROWS = 8,     /* of hosts */
-	FACTS_SLOWEST = 3,
+	FACTS_SLOWEST = 3,  /* if -n does not say how many */
 };
 
 struct facts {
+	/* what the page is about */
+	struct keys keys;
+	uint64_t since, until; /* ns, both included, in which requests lived; UINT64_MAX: no end */
+	uint64_t num_slowest;
+	bool wants_stories; /* of the slowest requests */
+	bool is_short;      /* without what was recorded, and commands */
+	struct terminal terminal;
+
 	/* what was recorded; NULL: was not. The trace may be that of a process. */
 	const char *name;
 	char *trace, *usdt, *offcpu, *bio;
@@ -63,20 +73,27 @@ struct facts {
 	struct out text;      /* in memory: scratch */
 
 	/* from all requests */
+	uint64_t seen;            /* that could be chosen; below, only those that are: */
 	uint64_t admin, requests; /* those of admin, and all others */
 	uint64_t incomplete;      /* in flight at the end, or their creation is missing */
 	struct facts_span {
-		struct slice line; /* empty: none */
+		struct slice line, story; /* empty: none */
 		double us;
-	} slowest[FACTS_SLOWEST];                     /* of hosts, by the time to their reply */
-	struct facts_span slowest_own[FACTS_SLOWEST]; /* ditto, of the target itself */
-	struct intern hosts;                          /* NQNs as written in JSON */
-	bool *probed; /* of these: a probe names a connection of it; else only the target's answers do */
+	} * slowest, *slowest_own; /* of hosts, by the time to their reply; and of the target itself */
+	struct story story;
+	struct intern hosts; /* NQNs as written in JSON */
+	bool *probed;        /* of these: a probe names a connection of it; else only the target's answers do */
 	size_t num_probed, cap_probed;
 	struct causes causes;
 	struct network network;
 	struct series series;
 };
+
+/* Whether some of the time from start to end, in ns, is that of the page. */
+static inline bool facts_is_between(const struct facts *f, uint64_t start, uint64_t end)
+{
+	return start <= f->until && end >= f->since;
+}
 
 /* Before the first line goes to measured.spans, and after the last one. */
 void facts_start(struct facts *f);
@@ -115,7 +132,7 @@ const struct latency *facts_life(const struct facts *f, const struct share *row)
 /* The name of a row, for a terminal. */
 void facts_put_host(struct out *out, const struct facts *f, const struct share *row);
 
-/* The slowest requests, FACTS_SLOWEST of them; those of hosts, if there are any. */
+/* The slowest requests, num_slowest of them; those of hosts, if there are any. */
 const struct facts_span *facts_slowest(const struct facts *f);
 
 /* What a request was, for a terminal. */

@@ -360,7 +360,7 @@ static void put_stories(struct out *out, const struct facts *f)
 	if (!spans->line.n)
 		return;
 	put_heading(out, "The slowest requests: their states, and the layers of their time");
-	for (size_t i = 0; i < FACTS_SLOWEST && spans[i].line.n; i++)
+	for (size_t i = 0; i < f->num_slowest && spans[i].line.n; i++)
 		put_story(out, spans[i].line);
 }
 

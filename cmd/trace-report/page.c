@@ -192,6 +192,30 @@ static void put_trigger(struct out *out, const struct facts *f)
 	}
 }
 
+/* What it is about, if not all requests. */
+static void put_chosen(struct out *out, const struct facts *f)
+{
+	const bool is_window = f->since || f->until < UINT64_MAX;
+
+	if (!is_window && !f->keys.n)
+		return;
+	out_text(out, "only requests");
+	if (f->since) {
+		out_text(out, " from ");
+		out_us(out, f->since);
+	}
+	if (f->until < UINT64_MAX) {
+		out_text(out, f->since ? " to " : " up to ");
+		out_us(out, f->until);
+	}
+	out_text(out, is_window ? " us" : "");
+	for (size_t i = 0; i < f->keys.n; i++) {
+		out_text(out, i ? " and " : " with ");
+		out_visible(out, slice_of(f->keys.all[i].path.p));
+	}
+	out_char(out, '\n');
+}
+
 static void put_unexplained(struct out *out, uint64_t n, const char *what)
 {
 	char *text = cli_counted(n, what);
@@ -201,14 +225,44 @@ static void put_unexplained(struct out *out, uint64_t n, const char *what)
 	free(text);
 }
 
+/* A command that makes this report again. */
+static void put_report(struct out *out, const struct facts *f)
+{
+	out_text(out, "trace-report ");
+	if (f->pid)
+		out_printf(out, "-p %d", f->pid);
+	else
+		out_word(out, slice_of(f->name));
+	if (f->usdt && !f->is_folder) {
+		out_char(out, ' ');
+		out_word(out, slice_of(f->usdt));
+	}
+	out_text(out, " --story ");
+}
+
 /* What trace-causes says, with its conclusion first. */
 static void put_causes(struct out *out, const struct facts *f, const struct terminal *terminal)
 {
 	const uint64_t requests = f->causes.requests.dropped, rows = f->causes.all.dropped;
+	static const char see[] = "  see:   ", story[] = "  see:   trace-spans -s -k ";
+	struct out answer = {.fd = OUT_MEMORY};
 
-	answer_write(out, &f->causes.findings,
+	answer_write(&answer, &f->causes.findings,
 		     &(struct answer_options){
 			     .report = true, .elsewhere = network_deaf(&f->network), .terminal = *terminal});
+	for (struct slice lines = out_contents(&answer); lines.n;) {
+		struct slice line = slice_cut_line(&lines);
+
+		if (slice_starts(line, story)) {
+			out_text(out, see);
+			put_report(out, f);
+			slice_cut(&line, strlen(story));
+			line = slice_cut(&line, strcspn(line.p, " \n"));
+		}
+		out_slice(out, line);
+		out_char(out, '\n');
+	}
+	out_close(&answer);
 	if (requests || rows)
 		out_text(out, "\nnot all of it is explained\n");
 	put_unexplained(out, requests, REQUESTS_DROPPED);
@@ -530,7 +584,7 @@ static void put_slowest(struct out *out, const struct facts *f, const struct ter
 	struct out last = {.fd = OUT_MEMORY}, text = {.fd = OUT_MEMORY};
 
 	out_text(out, spans->line.n ? "\nthe slowest requests\n" : "");
-	for (size_t i = 0; i < FACTS_SLOWEST && spans[i].line.n; i++) {
+	for (size_t i = 0; i < f->num_slowest && spans[i].line.n; i++) {
 		text.len = 0;
 		put_time_of(&text, f, spans[i].line, terminal);
 		/* what is the same of several is below the last one */
@@ -783,7 +837,9 @@ static void put_lifetimes(struct out *out, const struct facts *f)
 /* The commands that make the file that others on the page read, and some more. */
 static void put_commands(struct out *out, const struct facts *f)
 {
-	out_text(out, "\nmore\n");
+	out_text(out, "\nmore\n  ");
+	put_report(out, f);
+	out_text(out, "'us=*'  # stories of the slowest requests\n");
 	if (f->is_folder) {
 		out_text(out, "  cd ");
 		out_word(out, slice_of(f->name));
@@ -805,8 +861,7 @@ static void put_commands(struct out *out, const struct facts *f)
 		put_file(out, f, f->bio);
 	}
 	out_text(out, " >lines.jsonl\n");
-	out_text(out, "  trace-spans -s -n 3 lines.jsonl       # stories of the slowest requests\n"
-		      "  trace-spans --open lines.jsonl        # what is in flight at the end\n"
+	out_text(out, "  trace-spans --open lines.jsonl        # what is in flight at the end\n"
 		      "  trace-latency -g host lines.jsonl     # the states of each host's requests\n"
 		      "  trace-perfetto lines.jsonl >trace.pb  # a picture for ui.perfetto.dev\n");
 }
@@ -854,6 +909,26 @@ bool page_hang(struct out *out, struct facts *f, bool *all)
 	return *all || inflight_hangs(inflight);
 }
 
+void page_stories(struct out *out, const struct facts *f, bool as_lines)
+{
+	const struct facts_span *spans = facts_slowest(f);
+	struct out title = {.fd = OUT_MEMORY};
+
+	for (size_t i = 0; i < f->num_slowest && spans[i].line.n; i++) {
+		if (as_lines) {
+			out_slice(out, spans[i].line);
+			continue;
+		}
+		out_text(out, i ? "\n" : "");
+		put_slow(&title, spans[i].line);
+		put_time_of(&title, f, spans[i].line, &f->terminal);
+		put_lines(out, out_contents(&title), &f->terminal);
+		out_slice(out, spans[i].story);
+		title.len = 0;
+	}
+	out_close(&title);
+}
+
 bool page_write(struct out *to, struct facts *f, const struct terminal *terminal)
 {
 	const struct inflight *inflight = &f->causes.inflight;
@@ -863,10 +938,13 @@ bool page_write(struct out *to, struct facts *f, const struct terminal *terminal
 
 	put_title(&out, f);
 	put_trigger(&out, f);
+	put_chosen(&out, f);
 	put_damage(&out, f, terminal);
 	out_char(&out, '\n');
 	if (f->info.n && !facts_entries(f))
 		out_text(&out, "The trace has no entries: was tracing enabled, as by -e of an SPDK application?\n");
+	else if (f->seen && !f->admin && !f->requests)
+		out_text(&out, "No such requests.\n");
 	else if (f->info.n && !f->requests)
 		out_printf(&out, "No requests but %" PRIu64 " of admin: there is nothing to compare.\n", f->admin);
 	hangs = page_hang(&out, f, &all);
@@ -893,9 +971,10 @@ bool page_write(struct out *to, struct facts *f, const struct terminal *terminal
 		out_char(&out, '\n');
 		inflight_write(&out, inflight, 0);
 	}
-	put_recorded(&out, f);
+	if (!f->is_short)
+		put_recorded(&out, f);
 	put_lines(to, out_contents(&out), terminal);
-	if (facts_entries(f))
+	if (facts_entries(f) && !f->is_short)
 		put_commands(to, f);
 	out_close(&out);
 	return named || network_deaf(&f->network);

@@ -3,6 +3,7 @@
 
 #include <err.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "aliases.h"
@@ -50,7 +51,7 @@ static const char *handle(struct pass *p, struct traceline *line, struct slice t
 	error = traceline_time(line, &ns);
 	if (!error)
 		error = spans_line(&f->measured.spans, line, text);
-	if (!error && !is_live)
+	if (!error && !is_live && facts_is_between(f, ns, ns))
 		lcore_rows_line(&f->lcores, line, ns);
 	return error;
 }
@@ -84,6 +85,21 @@ static void read_entry(struct pass *p, const struct entry *e)
 		return;
 	p->good = false;
 	warnx("%s: entry left out: %s", io_name(p->facts->trace), error);
+}
+
+/* Complains if the options leave nothing. */
+static void check_chosen(struct pass *p)
+{
+	const struct facts *f = p->facts;
+	const char *name = io_name(f->trace), *missing = keys_missing(&f->keys);
+
+	if (f->requests || f->admin || !f->seen)
+		return;
+	if (f->keys.n && !f->keys.matched && missing)
+		warnx("%s: -k %s: no request has this key", name, missing);
+	else
+		warnx("%s: the options choose none of %" PRIu64 " request%s", name, f->seen, f->seen == 1 ? "" : "s");
+	p->good = false;
 }
 
 static void read_all(struct pass *p)
@@ -158,6 +174,7 @@ static void finish(struct pass *p)
 	f->base = p->base;
 	f->rate = r->trace.tsc_rate;
 	limits_mark(&f->causes.requests, f->rpc);
+	check_chosen(p);
 	causes_find(&f->causes, f->names, f->min_us ? facts_ns(strtod(f->min_us, NULL)) : 0, end_of(f));
 }
 

@@ -16,6 +16,7 @@
 #include "html.h"
 #include "io.h"
 #include "kind.h"
+#include "mem.h"
 #include "page.h"
 #include "pass.h"
 #include "sandbox.h"
@@ -23,12 +24,27 @@
 #include "terminal.h"
 
 static struct {
-	pid_t pid;
 	const char *html; /* a file; NULL: none is written */
 	bool wide, json, fail;
 } opt;
 
-enum { EXIT_FOUND = 3 };
+static struct facts facts = {.unread.fd = OUT_MEMORY, .until = UINT64_MAX, .num_slowest = FACTS_SLOWEST};
+
+enum { EXIT_FOUND = 3, SLOWEST_MAX = 1000 };
+
+static void add_key(const char *argument)
+{
+	const char *error = keys_add(&facts.keys, argument);
+
+	if (error)
+		cli_usage("'%s': %s", argument, error);
+}
+
+static void add_story(const char *argument)
+{
+	add_key(argument);
+	facts.wants_stories = true;
+}
 
 static const struct cli_option options[] = {
 	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
@@ -36,7 +52,16 @@ static const struct cli_option options[] = {
 	{0, "html", "FILE", "also write the page to FILE as HTML, with pictures", .text = &opt.html},
 	{'j', "json", NULL, "one JSON object for each finding, as trace-causes prints them, instead of the page",
 	 .flag = &opt.json},
-	{'p', "pid", "PID", "the trace of this process, as it is now", .pid = &opt.pid},
+	{'k', "key", "KEY=GLOB", "only requests with this value, such as host=db-1; may be given more than once",
+	 .call = add_key},
+	{'n', "slowest", "N", "list the N slowest requests; default 3", .count = &facts.num_slowest},
+	{'p', "pid", "PID", "the trace of this process, as it is now", .pid = &facts.pid},
+	{'q', "quiet", NULL, "neither what was recorded nor commands", .flag = &facts.is_short},
+	{0, "since", "US", "only requests that lived after this time, in microseconds as they are printed",
+	 .time = &facts.since},
+	{0, "story", "KEY=GLOB", "instead of the page, stories of the slowest requests with this value",
+	 .call = add_story},
+	{0, "until", "US", "only requests that lived before this time", .time = &facts.until},
 	{0, "wide", NULL, "lines and names in full", .flag = &opt.wide},
 	{},
 };
@@ -50,7 +75,8 @@ static const struct cli cli = {
 	"Examples:\n"
 	"  %s trace-record.1234.20261123-163000\n"
 	"  %s nvmf_trace.pid1234 usdt.txt\n"
-	"  %s -p \"$(pidof nvmf_tgt)\"\n",
+	"  %s --story us=5601.223 trace-record.1234.20261123-163000\n"
+	"  %s -k host=db-1 -p \"$(pidof nvmf_tgt)\"\n",
 	.options = options,
 	.anywhere = true,
 };
@@ -114,43 +140,59 @@ static bool write_lines(struct out *out, struct facts *f, const struct network_c
 	return hangs || deaf || f->causes.findings.n;
 }
 
+static void parse_options(int argc, char **argv)
+{
+	cli_parse(&cli, argc, argv);
+	if (opt.html && (opt.json || facts.wants_stories))
+		cli_usage("%s and --html exclude each other", opt.json ? "-j" : "--story");
+	if (facts.since > facts.until)
+		cli_usage("--since is after --until: no time is between them");
+	if (facts.num_slowest > SLOWEST_MAX)
+		cli_usage("-n: at most %d are listed", SLOWEST_MAX);
+	facts.slowest = mem_array(facts.num_slowest, sizeof(*facts.slowest));
+	facts.slowest_own = mem_array(facts.num_slowest, sizeof(*facts.slowest_own));
+	facts.terminal = terminal_open(opt.wide);
+}
+
+/* The page, its lines, or stories. Returns whether there is a cause. */
+static bool write_answer(struct out *out, struct facts *f)
+{
+	if (facts.wants_stories) {
+		page_stories(out, f, opt.json);
+		return false;
+	}
+	network_read(&f->network, f);
+	if (opt.json && f->info.n)
+		return write_lines(out, f, network_deaf(&f->network));
+	return (f->info.n || f->parts.n) && page_write(out, f, &f->terminal);
+}
+
 int main(int argc, char **argv)
 {
 	struct out out, page = {.fd = OUT_MEMORY};
-	static struct facts f = {.unread.fd = OUT_MEMORY};
-	const struct network_connection *deaf;
-	struct terminal terminal;
 	const char *failed;
 	bool good = true, found = false;
+	struct facts *f = &facts;
 	int html = -1, status;
 
-	cli_parse(&cli, argc, argv);
-	if (opt.json && opt.html)
-		cli_usage("-j and --html exclude each other");
-	terminal = terminal_open(opt.wide);
+	parse_options(argc, argv);
 	if (opt.html)
 		html = open_html();
-	f.pid = opt.pid;
-	sources_find(&f, argc, argv);
+	sources_find(f, argc, argv);
 	out_open(&out, STDOUT_FILENO);
 	/* what others have written is read without privileges */
 	failed = sandbox_remain();
 	if (failed)
-		warnx("%s is read although this process cannot be confined: %s failed", io_name(f.name), failed);
-	sources_read(&f);
-	good = f.trace && pass_run(&f, opt.html);
-	good &= !f.unread.len && (!opt.html || html >= 0);
-	network_read(&f.network, &f);
-	deaf = network_deaf(&f.network);
-	if (opt.json && f.info.n)
-		found = write_lines(&page, &f, deaf);
-	else if (f.info.n || f.parts.n)
-		found = page_write(&page, &f, &terminal);
+		warnx("%s is read although this process cannot be confined: %s failed", io_name(f->name), failed);
+	sources_read(f);
+	good = f->trace && pass_run(f, opt.html);
+	good &= !f->unread.len && (!opt.html || html >= 0);
+	found = write_answer(&page, f);
 	if (html >= 0 && page.len)
-		good &= write_html(html, &f, out_contents(&page));
+		good &= write_html(html, f, out_contents(&page));
 	out_slice(&out, out_contents(&page));
 	out_close(&page);
 	status = !good ? EXIT_FAILURE : opt.fail && found ? EXIT_FOUND : EXIT_SUCCESS;
-	facts_free(&f);
+	facts_free(f);
 	return cli_close(&out, status);
 }

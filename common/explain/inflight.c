@@ -171,13 +171,15 @@ void inflight_find(struct inflight *f, const struct requests *r, uint64_t end)
 			continue;
 		}
 		open[n++] = q;
+		if (!q->wanted)
+			continue;
 		first = min_u64(first, q->start);
 		/* the parts of a recording end one after the other */
 		add(f, q, end >= end_of(q) + SECOND ? end - q->start : q->life);
 	}
 	for (size_t i = 0; i < r->n; i++)
-		f->ended += !r->all[i].open && !r->all[i].base && end_of(&r->all[i]) > first;
-	f->is_older = n && f->oldest / TALLY_OLD >= longest;
+		f->ended += r->all[i].wanted && !r->all[i].open && !r->all[i].base && end_of(&r->all[i]) > first;
+	f->is_older = f->n && f->oldest / TALLY_OLD >= longest;
 	qsort(f->groups, f->num_groups, sizeof(*f->groups), oldest_first);
 	if (f->is_older && f->oldest >= INFLIGHT_HANGS)
 		find_deadlock(f, open, n);
