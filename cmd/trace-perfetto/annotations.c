@@ -16,10 +16,8 @@ enum {
 /* Keys of an event's annotations, and of the members of one that is an object. */
 enum { TOP_KEY = EVENT_DEBUG_ANNOTATIONS << 3 | WIRE_LEN, MEMBER_KEY = DEBUG_DICT_ENTRIES << 3 | WIRE_LEN };
 
-static void clear(void *annotations)
+void annotations_clear(struct annotations *a)
 {
-	struct annotations *a = annotations;
-
 	a->bytes.len = a->n = 0;
 	a->key = TOP_KEY;
 	memset(a->bits, 0, sizeof(a->bits));
@@ -63,18 +61,14 @@ static size_t open_annotation(struct annotations *a, char key, uint32_t name)
 	return start;
 }
 
-static void open_object(void *annotations, enum annotation name)
+void annotations_open(struct annotations *a, enum annotation name)
 {
-	struct annotations *a = annotations;
-
 	a->object = open_annotation(a, a->key, name);
 	a->key = MEMBER_KEY;
 }
 
-static void close_object(void *annotations)
+void annotations_close(struct annotations *a)
 {
-	struct annotations *a = annotations;
-
 	proto_close(&a->bytes, a->object);
 	a->key = TOP_KEY;
 }
@@ -89,24 +83,18 @@ static inline void put_short(struct annotations *a, char key, uint32_t name, uns
 	out_commit(&a->bytes, to);
 }
 
-static void put_flag(void *annotations, enum annotation name)
+void annotations_flag(struct annotations *a, enum annotation name)
 {
-	struct annotations *a = annotations;
-
 	put_short(a, a->key, name, DEBUG_BOOL, true);
 }
 
-static void put_uint(void *annotations, enum annotation name, uint64_t value)
+void annotations_uint(struct annotations *a, enum annotation name, uint64_t value)
 {
-	struct annotations *a = annotations;
-
 	put_short(a, a->key, name, DEBUG_UINT, value);
 }
 
-static void put_pointer(void *annotations, enum annotation name, uint64_t value)
+void annotations_pointer(struct annotations *a, enum annotation name, uint64_t value)
 {
-	struct annotations *a = annotations;
-
 	put_short(a, a->key, name, DEBUG_POINTER, value);
 }
 
@@ -122,9 +110,8 @@ static void put_string(struct annotations *a, struct slice text)
 	proto_uint(&a->bytes, DEBUG_STRING_IID, number + 1);
 }
 
-static void put_text(void *annotations, enum annotation name, struct slice text, bool once)
+void annotations_text(struct annotations *a, enum annotation name, struct slice text, bool once)
 {
-	struct annotations *a = annotations;
 	uint32_t number;
 	size_t start;
 
@@ -213,25 +200,32 @@ static void put_object(struct annotations *a, struct slice object, unsigned leve
 		put_member(a, name, value, levels);
 }
 
-static void put_json(void *annotations, enum annotation name, struct slice value)
+void annotations_value(struct annotations *a, enum annotation name, struct slice value)
 {
-	struct annotations *a = annotations;
 	size_t start = open_annotation(a, a->key, name);
 
 	put_value(a, value, LEVELS);
 	proto_close(&a->bytes, start);
 }
 
-static void put_args(void *annotations, const struct traceline *line, uint64_t repeated)
+/* The next argument to write at i or later; num_args: none. */
+static size_t next_arg(const struct traceline *line, uint64_t repeated, size_t i)
 {
-	size_t i = writer_next_arg(line, repeated, 0);
+	while (i < line->num_args && i < ANNOTATIONS_REPEATED && repeated >> i & 1)
+		i++;
+	return i;
+}
+
+void annotations_args(struct annotations *a, const struct traceline *line, uint64_t repeated)
+{
+	size_t i = next_arg(line, repeated, 0);
 
 	if (i == line->num_args)
 		return;
-	open_object(annotations, ANNOTATION_ARGS);
-	for (; i < line->num_args; i = writer_next_arg(line, repeated, i + 1))
-		put_member(annotations, line->args[i].key, line->args[i].value, LEVELS - 1);
-	close_object(annotations);
+	annotations_open(a, ANNOTATION_ARGS);
+	for (; i < line->num_args; i = next_arg(line, repeated, i + 1))
+		put_member(a, line->args[i].key, line->args[i].value, LEVELS - 1);
+	annotations_close(a);
 }
 
 /* The header of stored annotations. Their uses follow, then their bytes. */
@@ -240,17 +234,15 @@ struct stored {
 	size_t n;
 };
 
-static size_t size(const void *annotations)
+size_t annotations_size(const struct annotations *a)
 {
-	const struct annotations *a = annotations;
 	size_t bytes = a->bytes.len;
 
 	return bytes ? sizeof(struct stored) + a->n * sizeof(*a->uses) + bytes : 0;
 }
 
-static void store(const void *annotations, struct out *kept)
+void annotations_store(const struct annotations *a, struct out *kept)
 {
-	const struct annotations *a = annotations;
 	struct stored header = {.n = a->n};
 
 	memcpy(header.bits, a->bits, sizeof(header.bits));
@@ -259,9 +251,8 @@ static void store(const void *annotations, struct out *kept)
 	out_slice(kept, out_contents(&a->bytes));
 }
 
-static void load(void *annotations, struct slice stored)
+void annotations_load(struct annotations *a, struct slice stored)
 {
-	struct annotations *a = annotations;
 	struct stored header;
 
 	memcpy(&header, slice_cut(&stored, sizeof(header)).p, sizeof(header));
@@ -274,25 +265,21 @@ static void load(void *annotations, struct slice stored)
 	out_slice(&a->bytes, stored);
 }
 
-void annotations_start(struct writer *w, struct annotations *a)
+void annotations_start(struct annotations *a)
 {
+	static const char *const names[ANNOTATION_IO_KEY] = {
+		[ANNOTATION_ID] = "id",           [ANNOTATION_VALUE] = "value",   [ANNOTATION_TSC] = "tsc",
+		[ANNOTATION_RELATED] = "related", [ANNOTATION_POLLER] = "poller", [ANNOTATION_OWNER] = "owner",
+		[ANNOTATION_SIZE] = "size",       [ANNOTATION_LCORE] = "lcore",   [ANNOTATION_OPEN] = "open",
+		[ANNOTATION_CUT] = "cut",         [ANNOTATION_TORN] = "torn",     [ANNOTATION_IO] = "io",
+		[ANNOTATION_ARGS] = "args",       [ANNOTATION_LOST] = "lost",
+	};
+
 	a->bytes.fd = OUT_MEMORY;
-	for (enum annotation name = 0; name < ANNOTATIONS; name++)
-		intern_add(&a->known[ANNOTATIONS_NAMES], slice_of(writer_name(name)));
-	clear(a);
-	w->annotations = a;
-	w->clear = clear;
-	w->flag = put_flag;
-	w->uint = put_uint;
-	w->pointer = put_pointer;
-	w->text = put_text;
-	w->value = put_json;
-	w->args = put_args;
-	w->open = open_object;
-	w->close = close_object;
-	w->size = size;
-	w->store = store;
-	w->load = load;
+	for (enum annotation i = 0; i < ANNOTATIONS; i++)
+		intern_add(&a->known[ANNOTATIONS_NAMES],
+			   slice_of(i < ANNOTATION_IO_KEY ? names[i] : request_io_keys[i - ANNOTATION_IO_KEY]));
+	annotations_clear(a);
 }
 
 void annotations_free(struct annotations *a)

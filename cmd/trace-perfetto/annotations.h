@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Annotations (writer.h) as Perfetto's debug annotations in the wire format.
+ * What an event says besides its name, as Perfetto's debug annotations in the wire format. Texts are as in JSON between
+ * quotes.
  *
  * Names and repeated texts are interned as numbers. Each packet sequence must define a number before it uses it. The
  * numbers that are used are listed, so annotations can be encoded before their track is known.
@@ -8,7 +9,28 @@
 #ifndef TRACE_PERFETTO_ANNOTATIONS_H
 #define TRACE_PERFETTO_ANNOTATIONS_H
 
-#include "writer.h"
+#include "intern.h"
+#include "out.h"
+#include "request_io.h"
+
+enum annotation {
+	ANNOTATION_ID,
+	ANNOTATION_VALUE,
+	ANNOTATION_TSC,
+	ANNOTATION_RELATED,
+	ANNOTATION_POLLER,
+	ANNOTATION_OWNER,
+	ANNOTATION_SIZE,
+	ANNOTATION_LCORE,
+	ANNOTATION_OPEN,
+	ANNOTATION_CUT,
+	ANNOTATION_TORN,
+	ANNOTATION_LOST,
+	ANNOTATION_IO,
+	ANNOTATION_ARGS,
+	ANNOTATION_IO_KEY, /* the first key of an io, enum request_io_key */
+	ANNOTATIONS = ANNOTATION_IO_KEY + REQUEST_IO_KEYS
+};
 
 /* Kinds of numbers. */
 enum annotations_kind { ANNOTATIONS_NAMES, ANNOTATIONS_STRINGS, ANNOTATIONS_KINDS };
@@ -31,8 +53,29 @@ struct annotations {
 	size_t n, cap;
 };
 
-/* Sets the functions for annotations. a is all zero, and must outlive the writer. */
-void annotations_start(struct writer *w, struct annotations *a);
+/* a is all zero. */
+void annotations_start(struct annotations *a);
+
+void annotations_clear(struct annotations *a);
+void annotations_flag(struct annotations *a, enum annotation name);
+void annotations_uint(struct annotations *a, enum annotation name, uint64_t value);
+void annotations_pointer(struct annotations *a, enum annotation name, uint64_t value);
+/* A text, unless its p is NULL. once: no other event is likely to have the same. */
+void annotations_text(struct annotations *a, enum annotation name, struct slice text, bool once);
+/* A JSON value. */
+void annotations_value(struct annotations *a, enum annotation name, struct slice value);
+/* The arguments of a line, except for some of the first ones: a bit for each. */
+enum { ANNOTATIONS_REPEATED = 64 };
+void annotations_args(struct annotations *a, const struct traceline *line, uint64_t repeated);
+
+/* What is added between these calls is an object, which contains no other. */
+void annotations_open(struct annotations *a, enum annotation name);
+void annotations_close(struct annotations *a);
+
+/* The bytes that they take when they are stored, 0: there are none; appends them to a buffer; adds those stored. */
+size_t annotations_size(const struct annotations *a);
+void annotations_store(const struct annotations *a, struct out *kept);
+void annotations_load(struct annotations *a, struct slice stored);
 
 void annotations_free(struct annotations *a);
 

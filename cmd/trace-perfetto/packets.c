@@ -28,18 +28,15 @@ static void start_packet(struct packets *p, uint32_t track)
 	proto_uint(&p->packet, PACKET_SEQUENCE_ID, (uint64_t)track + 1);
 }
 
-static uint32_t add_track(void *context, enum writer_track kind, uint32_t parent, uint32_t rank, struct slice name)
+uint32_t packets_add_track(struct packets *p, uint32_t parent, uint32_t rank, struct slice name)
 {
-	struct packets *p = context;
 	struct packets_track *track = mem_array(1, sizeof(*track));
 	struct slice plain = json_decode(name);
 
-	*track = (struct packets_track){.name = mem_slice(utf8_piece(plain, TRACK_NAME_MAX)),
-					.parent = parent,
-					.rank = rank,
-					.is_counter = kind == WRITER_COUNTER};
+	*track = (struct packets_track){
+		.name = mem_slice(utf8_piece(plain, TRACK_NAME_MAX)), .parent = parent, .rank = rank};
 	free((char *)plain.p);
-	for (unsigned i = 0; i < WRITER_VALUES; i++)
+	for (unsigned i = 0; i < PACKETS_VALUES; i++)
 		track->counters[i] = MAP_NONE;
 	start_packet(p, p->num_tracks);
 	proto_uint(&p->packet, PACKET_SEQUENCE_FLAGS, SEQ_NEEDS_INCREMENTAL_STATE);
@@ -48,6 +45,14 @@ static uint32_t add_track(void *context, enum writer_track kind, uint32_t parent
 	p->tracks = mem_room(p->tracks, p->num_tracks, &p->cap_tracks);
 	p->tracks[p->num_tracks] = track;
 	return p->num_tracks++;
+}
+
+uint32_t packets_add_counter(struct packets *p, uint32_t parent, struct slice name)
+{
+	uint32_t number = packets_add_track(p, parent, 0, name);
+
+	p->tracks[number]->is_counter = true;
+	return number;
 }
 
 static uint64_t uuid_of(uint32_t track)
@@ -112,7 +117,7 @@ static void start_sequence(struct packets *p, uint32_t number, uint64_t ns)
 	track->started = p->epoch;
 	memset(track->seen, 0, sizeof(track->seen));
 	track->has_counters = track->counters[0] != MAP_NONE;
-	for (unsigned i = 0; i < WRITER_VALUES && track->has_counters; i++)
+	for (unsigned i = 0; i < PACKETS_VALUES && track->has_counters; i++)
 		describe(p, track->counters[i]);
 	start_packet(p, number);
 	proto_uint(out, PACKET_SEQUENCE_FLAGS, SEQ_INCREMENTAL_STATE_CLEARED);
@@ -120,7 +125,7 @@ static void start_sequence(struct packets *p, uint32_t number, uint64_t ns)
 	proto_uint(out, DEFAULTS_TIMESTAMP_CLOCK_ID, CLOCK_SEQUENCE_ID);
 	inner = proto_open(out, DEFAULTS_TRACK_EVENT);
 	proto_uint(out, EVENT_DEFAULTS_TRACK_UUID, uuid_of(number));
-	for (unsigned i = 0; i < WRITER_VALUES && track->has_counters; i++)
+	for (unsigned i = 0; i < PACKETS_VALUES && track->has_counters; i++)
 		proto_uint(out, EVENT_DEFAULTS_EXTRA_COUNTERS, uuid_of(track->counters[i]));
 	proto_close(out, inner);
 	proto_close(out, message);
@@ -150,10 +155,9 @@ static void write_clock(struct packets *p, uint64_t ns, uint64_t realtime)
 	write_packet(p);
 }
 
-/* For writer.line. Starts a new epoch if one is due, and writes the time of day once in each. */
-static void see_line(void *context, const struct traceline *line, uint64_t ns)
+/* Starts a new epoch if one is due, and writes the time of day once in each. */
+void packets_line(struct packets *p, const struct traceline *line, uint64_t ns)
 {
-	struct packets *p = context;
 	uint64_t realtime;
 
 	if (p->written >= PACKETS_EPOCH_BYTES || (ns >= p->epoch_ns && ns - p->epoch_ns >= PACKETS_EPOCH_NS)) {
@@ -284,23 +288,20 @@ static inline void define(struct packets *p, unsigned use)
 		add_definition(p, use);
 }
 
-static void put_values(struct packets *p, const struct writer_values *values)
+static void put_values(struct packets *p, const struct packets_values *values)
 {
 	/* a sequence that started before expect() names them in each event */
-	for (unsigned i = 0; i < WRITER_VALUES && !p->track->has_counters; i++) {
+	for (unsigned i = 0; i < PACKETS_VALUES && !p->track->has_counters; i++) {
 		describe(p, values->counters[i]);
 		proto_uint(&p->event, EVENT_EXTRA_COUNTERS, uuid_of(values->counters[i]));
 	}
-	for (unsigned i = 0; i < WRITER_VALUES; i++)
+	for (unsigned i = 0; i < PACKETS_VALUES; i++)
 		proto_uint(&p->event, EVENT_EXTRA_VALUES, values->values[i]);
 }
 
-static void begin_slice(void *context, uint32_t track, uint64_t begin, uint64_t end, struct slice name,
-			const struct writer_values *values)
+void packets_begin(struct packets *p, uint32_t track, uint64_t begin, struct slice name,
+		   const struct packets_values *values)
 {
-	struct packets *p = context;
-
-	(void)end;
 	set_time(p, track, begin);
 	start_event(p, TYPE_SLICE_BEGIN);
 	proto_string(&p->event, EVENT_NAME, name);
@@ -308,17 +309,14 @@ static void begin_slice(void *context, uint32_t track, uint64_t begin, uint64_t 
 		put_values(p, values);
 }
 
-static void add_arrow(void *context, uint64_t number, bool to_here, bool later)
+void packets_arrow(struct packets *p, uint64_t number, bool to_here, bool later)
 {
-	struct packets *p = context;
-
 	/* of two events at the same time, either may be read first: then the flow stays open */
 	proto_fixed64(&p->event, to_here && later ? EVENT_TERMINATING_FLOW_IDS : EVENT_FLOW_IDS, number);
 }
 
-static void annotate(void *context)
+void packets_annotate(struct packets *p)
 {
-	struct packets *p = context;
 	const struct annotations *a = &p->annotations;
 
 	for (unsigned kind = 0; kind < ANNOTATIONS_KINDS; kind++) {
@@ -332,12 +330,10 @@ static void annotate(void *context)
 	write_event(p, out_contents(&a->bytes));
 }
 
-static void end_slice(void *context, uint32_t track, uint64_t end, const struct writer_values *values)
+void packets_end(struct packets *p, uint32_t track, uint64_t end, const struct packets_values *values)
 {
-	struct packets *p = context;
-
 	/* a slice without an end is still open */
-	if (end == WRITER_NO_END)
+	if (end == PACKETS_NO_END)
 		return;
 	if (!values) {
 		close_slice(p, track, end);
@@ -366,64 +362,43 @@ static void write_named(struct packets *p, uint32_t track, uint64_t ns, unsigned
 		proto_uint(&p->event, EVENT_NAME_IID, state + 1);
 	}
 	if (arrow)
-		add_arrow(p, arrow, true, false);
-	annotate(p);
+		packets_arrow(p, arrow, true, false);
+	packets_annotate(p);
 }
 
-static void put_state(void *context, uint32_t track, uint64_t begin, uint64_t end, uint32_t state)
+void packets_state(struct packets *p, uint32_t track, uint64_t begin, uint64_t end, uint32_t state)
 {
-	struct packets *p = context;
-
 	write_named(p, track, begin, TYPE_SLICE_BEGIN, state, 0);
-	if (end != WRITER_NO_END)
+	if (end != PACKETS_NO_END)
 		close_slice(p, track, end);
 }
 
-static void put_instant(void *context, uint32_t track, uint64_t ns, uint32_t state, uint64_t arrow)
+void packets_instant(struct packets *p, uint32_t track, uint64_t ns, uint32_t state, uint64_t arrow)
 {
-	write_named(context, track, ns, TYPE_INSTANT, state, arrow);
+	write_named(p, track, ns, TYPE_INSTANT, state, arrow);
 }
 
-static void put_count(void *context, uint32_t counter, uint64_t ns, uint64_t value)
+void packets_count(struct packets *p, uint32_t counter, uint64_t ns, uint64_t value)
 {
-	struct packets *p = context;
-
 	set_time(p, counter, ns);
 	start_event(p, TYPE_COUNTER);
 	proto_uint(&p->event, EVENT_COUNTER_VALUE, value);
 	write_event(p, (struct slice){});
 }
 
-static void expect(void *context, uint32_t track, const uint32_t counters[WRITER_VALUES])
+void packets_expect(struct packets *p, uint32_t track, const uint32_t counters[PACKETS_VALUES])
 {
-	struct packets *p = context;
-
 	memcpy(p->tracks[track]->counters, counters, sizeof(p->tracks[track]->counters));
 }
 
-struct writer packets_start(struct packets *p, struct out *out, const struct intern *states)
+void packets_start(struct packets *p, struct out *out, const struct intern *states)
 {
-	struct writer w = {
-		.context = p,
-		.line = see_line,
-		.add_track = add_track,
-		.expect = expect,
-		.begin = begin_slice,
-		.arrow = add_arrow,
-		.annotate = annotate,
-		.end = end_slice,
-		.state = put_state,
-		.instant = put_instant,
-		.count = put_count,
-	};
-
-	annotations_start(&w, &p->annotations);
+	annotations_start(&p->annotations);
 	p->out = out;
 	p->states = states;
 	p->packet.fd = p->event.fd = p->interned.fd = OUT_MEMORY;
 	p->epoch = 1;
 	out_room(&p->event, SHORT);
-	return w;
 }
 
 void packets_free(struct packets *p)

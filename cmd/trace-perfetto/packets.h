@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writes (writer.h) the packets of a Perfetto trace.
+ * Writes the packets of a Perfetto trace: its tracks, and the events on them. Times are in nanoseconds. Texts are as in
+ * JSON between quotes, and valid during the call.
  *
  * Each track is a packet sequence of its own, so its packets need not name it, and their timestamps
  * are relative to the previous packet. Names are interned: a sequence defines each once and then
@@ -11,8 +12,18 @@
 #define TRACE_PERFETTO_PACKETS_H
 
 #include "annotations.h"
-#include "intern.h"
-#include "writer.h"
+#include "traceline.h"
+
+/* The end of a slice that is still open. */
+#define PACKETS_NO_END UINT64_MAX
+
+/* New values of counters, which are tracks, with an event. */
+enum { PACKETS_VALUES = 2 };
+
+struct packets_values {
+	uint32_t counters[PACKETS_VALUES];
+	uint64_t values[PACKETS_VALUES];
+};
 
 enum {
 	/* names of states that are interned; those that come later are written in full */
@@ -30,7 +41,7 @@ struct packets_track {
 	uint32_t described, started; /* the epochs in which it was described, and its sequence started; 0: never */
 	uint64_t ns;                 /* of the latest packet of its sequence */
 	/* counters whose values its events have, or MAP_NONE; whether its sequence declared them at its start */
-	uint32_t counters[WRITER_VALUES];
+	uint32_t counters[PACKETS_VALUES];
 	bool has_counters;
 	char head[16]; /* how each packet with an event starts */
 	unsigned head_n;
@@ -41,7 +52,7 @@ struct packets_track {
 struct packets {
 	struct out *out;
 	const struct intern *states;
-	struct annotations annotations;
+	struct annotations annotations; /* of the next event that is written */
 	struct packets_track **tracks;
 	uint32_t num_tracks;
 	size_t cap_tracks;
@@ -55,8 +66,43 @@ struct packets {
 	struct out packet, event, interned;
 };
 
-/* Returns the writer. p is all zero; states: their names. */
-struct writer packets_start(struct packets *p, struct out *out, const struct intern *states);
+/* p is all zero; states: their names. */
+void packets_start(struct packets *p, struct out *out, const struct intern *states);
+
+/* Gets each line before it is drawn; ns: its time. */
+void packets_line(struct packets *p, const struct traceline *line, uint64_t ns);
+
+/*
+ * Adds a track and returns its number. parent: MAP_NONE for one at the top; rank: among its siblings, the lowest comes
+ * first. Only tracks that are used, and those above them, are written.
+ */
+uint32_t packets_add_track(struct packets *p, uint32_t parent, uint32_t rank, struct slice name);
+uint32_t packets_add_counter(struct packets *p, uint32_t parent, struct slice name);
+
+/* Says which counters the slices of a track may have values of, before its first event. */
+void packets_expect(struct packets *p, uint32_t track, const uint32_t counters[PACKETS_VALUES]);
+
+/*
+ * Starts a slice: packets_begin(), packets_arrow() for each of its arrows, packets_annotate(); later packets_end(). A
+ * slice must begin after everything before it on its track, and end after everything that it contains. values: NULL if
+ * there are none.
+ */
+void packets_begin(struct packets *p, uint32_t track, uint64_t begin, struct slice name,
+		   const struct packets_values *values);
+/* An arrow with a number of its own leads from one event to another, which is later or at the same time. */
+void packets_arrow(struct packets *p, uint64_t number, bool to_here, bool later);
+void packets_annotate(struct packets *p);
+void packets_end(struct packets *p, uint32_t track, uint64_t end, const struct packets_values *values);
+
+/*
+ * A whole slice for a state, and a point in time, with the annotations. state: its number; arrow: the number of one
+ * that ends there, or 0.
+ */
+void packets_state(struct packets *p, uint32_t track, uint64_t begin, uint64_t end, uint32_t state);
+void packets_instant(struct packets *p, uint32_t track, uint64_t ns, uint32_t state, uint64_t arrow);
+
+/* A new value of a counter. */
+void packets_count(struct packets *p, uint32_t counter, uint64_t ns, uint64_t value);
 
 void packets_free(struct packets *p);
 

@@ -10,13 +10,15 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "count.h"
 #include "draw.h"
+#include "each_traceline.h"
+#include "io.h"
 #include "joining.h"
-#include "packets.h"
 
 static struct {
+	bool quiet;
 	struct draw draw;
-	struct packets packets;
 	struct joining joining;
 } self;
 
@@ -30,7 +32,7 @@ static const struct cli_option options[] = {
 	 .flag = &self.draw.entries},
 	{'l', "lifetimes", "FILE", "lifetime lines, which qpair-lifetimes printed; may be given more than once",
 	 .call = add_lifetimes},
-	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &self.draw.quiet},
+	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &self.quiet},
 	{},
 };
 
@@ -44,12 +46,32 @@ static const struct cli cli = {
 	.options = options,
 };
 
+static void print_notes(const struct spans *s, const char *name)
+{
+	const struct {
+		uint64_t n;
+		const char *what;
+	} notes[] = {
+		{s->late,
+		 "{entry is on the track of its lcore only: its span|entries are on the tracks of their lcores "
+		 "only: their spans} had ended"},
+		{s->lifecycle.out_of_order, "{entry is on the track of its lcore only: it|entries are on the tracks of "
+					    "their lcores only: each} is earlier than the previous one of its object"},
+		{s->lifecycle.restarts, LIFECYCLE_RESTARTS},
+		{s->lost, SPANS_LOST},
+		{s->beyond, "{child or state|children or states} left out: a span has more than are kept"},
+	};
+
+	for (size_t i = 0; i < COUNT(notes); i++)
+		cli_note(self.quiet, name, notes[i].n, notes[i].what);
+}
+
 int main(int argc, char **argv)
 {
-	struct draw_result result;
+	struct each_traceline lines;
 	const char *path;
 	struct out out;
-	int status;
+	bool good;
 
 	cli_parse(&cli, argc, argv);
 	path = cli_operand(argc, argv, "one file of trace lines");
@@ -60,15 +82,21 @@ int main(int argc, char **argv)
 	if (joining_read(&self.joining, "trace-perfetto -l - TRACE") != 0)
 		exit(EXIT_FAILURE);
 	out_open(&out, STDOUT_FILENO);
-	self.draw.joining = &self.joining;
-	self.draw.writer = packets_start(&self.packets, &out, &self.draw.states);
-	status = draw_file(&self.draw, path, "trace-perfetto", &out, &result);
-	if (result.error)
-		warnx("%s: %s", result.name, result.error);
-	for (unsigned i = 0; i < DRAW_NOTES; i++)
-		cli_note(self.draw.quiet, result.name, result.notes[i].n, result.notes[i].what);
+	if (each_traceline_open(&lines, path, "trace-perfetto", &out) != 0)
+		err(EXIT_FAILURE, "%s", io_name(path));
+	lines.pause = draw_pause;
+	lines.quiet = self.quiet;
+	lines.joining = &self.joining;
+	draw_start(&self.draw, &out);
+	good = each_traceline_run(&lines, draw_line, &self.draw) == 0;
+	draw_end(&self.draw);
+	if (!out.error && !lines.lines.number && !lines.lines.failed) {
+		warnx("%s: empty: there are no trace lines", lines.lines.name);
+		good = false;
+	}
+	if (!out.error)
+		print_notes(&self.draw.spans, lines.lines.name);
 	draw_free(&self.draw);
 	joining_free(&self.joining);
-	packets_free(&self.packets);
-	return cli_close(&out, status ? EXIT_FAILURE : EXIT_SUCCESS);
+	return cli_close(&out, good ? EXIT_SUCCESS : EXIT_FAILURE);
 }

@@ -331,7 +331,6 @@ void facts_end(struct facts *f)
 {
 	spans_end(&f->measured.spans);
 	name_hosts(f);
-	series_end(&f->series);
 }
 
 uint64_t facts_entries(const struct facts *f)

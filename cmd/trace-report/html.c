@@ -216,7 +216,7 @@ static void put_layers(struct out *out, const struct facts *f)
 		put_strip(out, f, hosts[i], range);
 }
 
-static void put_heat(struct out *out, const struct heat *heat)
+static void put_heat(struct out *out, struct heat *heat)
 {
 	struct out picture = {.fd = OUT_MEMORY};
 	unsigned height;
@@ -224,7 +224,7 @@ static void put_heat(struct out *out, const struct heat *heat)
 	if (!heat->n)
 		return;
 	put_heading(out, "Lives of requests, by the time of their end");
-	height = heat_draw(&picture, heat, 0, LEFT, 0, WIDE);
+	height = heat_draw(&picture, heat, LEFT, 0, WIDE);
 	start_picture(out, height);
 	out_slice(out, out_contents(&picture));
 	out_text(out, "</svg>\n");
@@ -364,7 +364,7 @@ static void put_stories(struct out *out, const struct facts *f)
 		put_story(out, spans[i].line);
 }
 
-void html_write(struct out *out, const struct facts *f, struct slice page)
+void html_write(struct out *out, struct facts *f, struct slice page)
 {
 	struct out title = {.fd = OUT_MEMORY};
 

@@ -6,6 +6,6 @@
 #include "facts.h"
 
 /* page: the text. */
-void html_write(struct out *out, const struct facts *f, struct slice page);
+void html_write(struct out *out, struct facts *f, struct slice page);
 
 #endif

@@ -38,13 +38,7 @@ void series_request(struct series *s, const struct span *span, const struct shar
 void series_heat(struct series *s, uint64_t start, uint64_t life)
 {
 	if (s->step && start + life >= start)
-		heat_add(&s->heat, 0, start + life, life);
-}
-
-void series_end(struct series *s)
-{
-	if (s->step)
-		heat_end(&s->heat, HEAT_STEPS);
+		heat_add(&s->heat, start + life, life);
 }
 
 static void see_wait(struct series *s, uint64_t end, const struct spanline_wait *wait)

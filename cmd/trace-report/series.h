@@ -19,7 +19,7 @@ struct series {
 	double step;     /* microseconds; 0: nothing is counted */
 	uint64_t length; /* the same in ns */
 
-	struct heat heat; /* map 0: all requests; its step is that of the series */
+	struct heat heat; /* of all requests; its step is that of the series */
 
 	/* the requests that ended in each step; in the order in which the first one did */
 	struct series_step {
@@ -46,9 +46,6 @@ void series_start(struct series *s, double step);
 void series_request(struct series *s, const struct span *span, const struct shares_request *request);
 void series_heat(struct series *s, uint64_t start, uint64_t life);
 void series_waits(struct series *s, const struct spanline *span);
-
-/* To be called after the last one. */
-void series_end(struct series *s);
 
 void series_free(struct series *s);
 

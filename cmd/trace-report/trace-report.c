@@ -105,7 +105,7 @@ static int open_html(void)
 }
 
 /* Returns whether it could be written. */
-static bool write_html(int fd, const struct facts *f, struct slice page)
+static bool write_html(int fd, struct facts *f, struct slice page)
 {
 	struct stat st;
 	struct out out;

@@ -6,8 +6,8 @@
 #include "mem.h"
 #include "table.h"
 
-/* Ranks of a process's tracks: counters, lcores, threads, hosts and connections. */
-enum { RANK_COUNTER, RANK_LCORE, RANK_THREAD = 1 << 20, RANK_HOST };
+/* Ranks of a process's tracks after its counters: lcores, threads, hosts and connections. */
+enum { RANK_LCORE = 1, RANK_THREAD = 1 << 20, RANK_HOST };
 
 static uint32_t rank_of(const struct track_tree *p, uint32_t place)
 {
@@ -28,19 +28,12 @@ static uint32_t rank_of(const struct track_tree *p, uint32_t place)
 /* Adds tracks of new places. A place comes after the one that it is in. */
 static void add_places(struct tracks *t)
 {
-	static const enum writer_track kinds[] = {
-		[TRACK_TREE_PROCESS] = WRITER_PROCESS,       [TRACK_TREE_LCORE] = WRITER_THREAD,
-		[TRACK_TREE_THREAD] = WRITER_THREAD,         [TRACK_TREE_HOST] = WRITER_HOST,
-		[TRACK_TREE_CONNECTION] = WRITER_CONNECTION,
-	};
-
 	for (; t->n < t->tree.n; t->n++) {
 		const struct track_place *p = &t->tree.all[t->n];
 		struct tracks_place new = {};
 
-		new.track = t->writer->add_track(t->writer->context, kinds[p->kind],
-						 p->in == MAP_NONE ? MAP_NONE : t->all[p->in].track,
-						 rank_of(&t->tree, t->n), p->name);
+		new.track = packets_add_track(t->packets, p->in == MAP_NONE ? MAP_NONE : t->all[p->in].track,
+					      rank_of(&t->tree, t->n), p->name);
 		for (unsigned i = 0; i < TRACKS_COUNTERS; i++)
 			new.counters[i].track = MAP_NONE;
 		for (unsigned i = 0; i < TRACKS_RATES; i++)
@@ -71,7 +64,7 @@ static struct tracks_place *process_of(struct tracks *t, uint32_t place)
  * The tracks of these numbers; false: nothing was ever counted. The larger number comes first, because trace_processor
  * drops the values of an event after one that is 0.
  */
-static bool find_counters(struct tracks *t, uint32_t place, uint32_t counters[WRITER_VALUES])
+static bool find_counters(struct tracks *t, uint32_t place, uint32_t counters[PACKETS_VALUES])
 {
 	counters[1] = find(t, place)->counters[TRACKS_IN_FLIGHT].track;
 	counters[0] = process_of(t, place)->counters[TRACKS_IN_FLIGHT].track;
@@ -87,11 +80,11 @@ uint32_t *tracks_row(struct tracks *t, uint32_t place, uint32_t kind, uint64_t f
 
 uint32_t tracks_add_row(struct tracks *t, uint32_t place, uint32_t kind, struct slice name)
 {
-	uint32_t track = t->writer->add_track(t->writer->context, WRITER_ROW, tracks_place(t, place), 1 + kind, name);
-	uint32_t counters[WRITER_VALUES];
+	uint32_t track = packets_add_track(t->packets, tracks_place(t, place), 1 + kind, name);
+	uint32_t counters[PACKETS_VALUES];
 
-	if (t->writer->expect && find_counters(t, place, counters))
-		t->writer->expect(t->writer->context, track, counters);
+	if (find_counters(t, place, counters))
+		packets_expect(t->packets, track, counters);
 	return track;
 }
 
@@ -106,8 +99,7 @@ static uint64_t count(struct tracks *t, struct tracks_place *place, enum tracks_
 	uint32_t *track = &place->counters[counter].track;
 
 	if (*track == MAP_NONE)
-		*track = t->writer->add_track(t->writer->context, WRITER_COUNTER, place->track, RANK_COUNTER,
-					      slice_of(names[counter]));
+		*track = packets_add_counter(t->packets, place->track, slice_of(names[counter]));
 	return place->counters[counter].value += more ? 1 : -1;
 }
 
@@ -124,7 +116,7 @@ bool tracks_is_idle(struct tracks *t, uint32_t place)
 	return !find(t, place)->counters[TRACKS_IN_FLIGHT].value;
 }
 
-bool tracks_values(struct tracks *t, uint32_t place, struct tracks_count count, struct writer_values *values)
+bool tracks_values(struct tracks *t, uint32_t place, struct tracks_count count, struct packets_values *values)
 {
 	memcpy(values->values, count.values, sizeof(values->values));
 	return find_counters(t, place, values->counters);
@@ -132,18 +124,18 @@ bool tracks_values(struct tracks *t, uint32_t place, struct tracks_count count, 
 
 void tracks_draw(struct tracks *t, uint32_t place, uint64_t ns, struct tracks_count count)
 {
-	uint32_t counters[WRITER_VALUES];
+	uint32_t counters[PACKETS_VALUES];
 
 	if (!find_counters(t, place, counters))
 		return;
-	for (unsigned i = 0; i < WRITER_VALUES; i++)
-		t->writer->count(t->writer->context, counters[i], ns, count.values[i]);
+	for (unsigned i = 0; i < PACKETS_VALUES; i++)
+		packets_count(t->packets, counters[i], ns, count.values[i]);
 }
 
 static void draw_number(struct tracks *t, struct tracks_number *number)
 {
 	if (number->value != number->drawn)
-		t->writer->count(t->writer->context, number->track, number->latest, number->value);
+		packets_count(t->packets, number->track, number->latest, number->value);
 	number->drawn = number->value;
 }
 
@@ -187,11 +179,10 @@ static void draw_rate(struct tracks *t, struct tracks_place *process, enum track
 	if (*track == MAP_NONE && !sum)
 		return;
 	if (*track == MAP_NONE)
-		*track = t->writer->add_track(t->writer->context, WRITER_COUNTER, process->track, RANK_COUNTER,
-					      slice_of(names[rate]));
-	t->writer->count(t->writer->context, *track, process->ms * NS, sum * A_SECOND);
+		*track = packets_add_counter(t->packets, process->track, slice_of(names[rate]));
+	packets_count(t->packets, *track, process->ms * NS, sum * A_SECOND);
 	if (sum && next > process->ms + 1)
-		t->writer->count(t->writer->context, *track, (process->ms + 1) * NS, 0);
+		packets_count(t->packets, *track, (process->ms + 1) * NS, 0);
 }
 
 static void draw_rates(struct tracks *t, struct tracks_place *process, uint64_t next)
@@ -226,14 +217,13 @@ void tracks_depth(struct tracks *t, uint32_t place, struct slice channel, struct
 		*index = t->num_depths;
 		t->channel_depths = mem_room(t->channel_depths, t->num_depths, &t->cap_depths);
 		t->channel_depths[t->num_depths++] = (struct tracks_depth){
-			.track = t->writer->add_track(t->writer->context, WRITER_COUNTER, tracks_place(t, place),
-						      RANK_COUNTER, name),
+			.track = packets_add_counter(t->packets, tracks_place(t, place), name),
 			.value = !value,
 		};
 	}
 	depth = &t->channel_depths[*index];
 	if (depth->value != value)
-		t->writer->count(t->writer->context, depth->track, ns, value);
+		packets_count(t->packets, depth->track, ns, value);
 	depth->value = value;
 }
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "draw.h"
 
-#include <errno.h>
-
-#include "io.h"
+#include "interactive.h"
 #include "livenames.h"
 #include "number.h"
 
@@ -73,7 +71,7 @@ static uint64_t repeated_args(const struct span *s, const struct traceline *line
 	uint64_t repeated = 0;
 
 	slice_cut(&rest, !!rest.n);
-	for (size_t i = 0; i < line->num_args && i < WRITER_REPEATED; i++) {
+	for (size_t i = 0; i < line->num_args && i < ANNOTATIONS_REPEATED; i++) {
 		const struct traceline_arg *arg = &line->args[i];
 		struct slice text = slice_between(arg->key.p - 1, arg->value.p + arg->value.n);
 
@@ -84,25 +82,25 @@ static uint64_t repeated_args(const struct span *s, const struct traceline *line
 }
 
 /* An owner's description names it better than its number. */
-static void annotate_owner(const struct writer *w, struct slice poller, struct slice owner)
+static void annotate_owner(struct annotations *a, struct slice poller, struct slice owner)
 {
 	if (owner.n)
-		w->text(w->annotations, ANNOTATION_OWNER, owner, false);
+		annotations_text(a, ANNOTATION_OWNER, owner, false);
 	else if (poller.n)
-		w->text(w->annotations, ANNOTATION_POLLER, poller, false);
+		annotations_text(a, ANNOTATION_POLLER, poller, false);
 }
 
 /* Adds what a later entry has that the first one does not. */
-static void annotate_changes(const struct writer *w, const struct span *s, const struct traceline *line)
+static void annotate_changes(struct annotations *a, const struct span *s, const struct traceline *line)
 {
 	bool same = line->owner.n ? slice_equal(line->owner, span_owner(s))
 				  : !line->poller.n || slice_equal(line->poller, span_poller(s));
 
 	if (s->last_lcore != s->lcore)
-		w->uint(w->annotations, ANNOTATION_LCORE, s->last_lcore);
+		annotations_uint(a, ANNOTATION_LCORE, s->last_lcore);
 	if (!same)
-		annotate_owner(w, line->poller, line->owner);
-	w->args(w->annotations, line, repeated_args(s, line));
+		annotate_owner(a, line->poller, line->owner);
+	annotations_args(a, line, repeated_args(s, line));
 }
 
 /* The header of the annotations of a state, in span.kept. States without annotations have none. */
@@ -112,9 +110,9 @@ struct kept_annotations {
 };
 
 /* Stores the annotations of the latest state. In a span that is full, each further state replaces the last one. */
-static void keep_annotations(const struct writer *w, struct span *s)
+static void keep_annotations(struct annotations *a, struct span *s)
 {
-	struct kept_annotations kept = {.state = s->n - 1, .n = w->size(w->annotations)};
+	struct kept_annotations kept = {.state = s->n - 1, .n = annotations_size(a)};
 	struct drawn *drawn = s->tool;
 
 	if (drawn->is_full)
@@ -124,11 +122,11 @@ static void keep_annotations(const struct writer *w, struct span *s)
 	if (!kept.n)
 		return;
 	out_bytes(&s->kept, &kept, sizeof(kept));
-	w->store(w->annotations, &s->kept);
+	annotations_store(a, &s->kept);
 }
 
 /* Adds the annotations of a state, if it has any, and cuts them off the rest: states must come in their order. */
-static void add_kept(const struct writer *w, struct slice *rest, uint32_t state)
+static void add_kept(struct annotations *a, struct slice *rest, uint32_t state)
 {
 	struct kept_annotations kept;
 
@@ -138,7 +136,7 @@ static void add_kept(const struct writer *w, struct slice *rest, uint32_t state)
 	if (kept.state != state)
 		return;
 	slice_cut(rest, sizeof(kept));
-	w->load(w->annotations, slice_cut(rest, kept.n));
+	annotations_load(a, slice_cut(rest, kept.n));
 }
 
 /* A request has ended at ns. */
@@ -230,7 +228,7 @@ static void draw_depth(struct draw *d, const struct span *s, const struct tracel
 static void draw_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
 {
 	struct draw *d = context;
-	const struct writer *w = &d->writer;
+	struct annotations *a = &d->packets.annotations;
 	struct drawn *drawn = s->tool;
 	bool first = before == MAP_NONE;
 
@@ -246,14 +244,14 @@ static void draw_entry(void *context, struct span *s, uint32_t before, const str
 		drawn->has_arrow = true;
 		drawn->is_later |= s->first > s->parent->first;
 	}
-	w->clear(w->annotations);
+	annotations_clear(a);
 	if (line->size.p)
-		w->value(w->annotations, ANNOTATION_SIZE, line->size);
+		annotations_value(a, ANNOTATION_SIZE, line->size);
 	if (first)
-		w->args(w->annotations, line, 0);
+		annotations_args(a, line, 0);
 	else
-		annotate_changes(w, s, line);
-	keep_annotations(w, s);
+		annotate_changes(a, s, line);
+	keep_annotations(a, s);
 	count(d, s);
 	count_buffers(d, s);
 	draw_depth(d, s, line);
@@ -281,7 +279,7 @@ static struct slice name_of(struct draw *d, const struct span *s)
 /* What a request is, as in a span line's io. */
 static void annotate_io(struct draw *d)
 {
-	const struct writer *w = &d->writer;
+	struct annotations *a = &d->packets.annotations;
 	bool is_open = false;
 
 	for (enum request_io_key key = 0; key < REQUEST_IO_KEYS; key++) {
@@ -293,38 +291,38 @@ static void annotate_io(struct draw *d)
 		if (!is_number && !request_io_write(&d->text, &d->io, key))
 			continue;
 		if (!is_open)
-			w->open(w->annotations, ANNOTATION_IO);
+			annotations_open(a, ANNOTATION_IO);
 		is_open = true;
 		if (is_number)
-			w->uint(w->annotations, ANNOTATION_IO_KEY + key, number);
+			annotations_uint(a, ANNOTATION_IO_KEY + key, number);
 		else
-			w->value(w->annotations, ANNOTATION_IO_KEY + key, out_contents(&d->text));
+			annotations_value(a, ANNOTATION_IO_KEY + key, out_contents(&d->text));
 	}
 	if (is_open)
-		w->close(w->annotations);
+		annotations_close(a);
 }
 
 static void annotate_span(struct draw *d, const struct span *s)
 {
-	const struct writer *w = &d->writer;
+	struct annotations *a = &d->packets.annotations;
 
-	w->clear(w->annotations);
-	w->text(w->annotations, ANNOTATION_ID, id_of(d, s), true);
-	w->pointer(w->annotations, ANNOTATION_VALUE, s->value);
-	w->uint(w->annotations, ANNOTATION_LCORE, s->lcore);
+	annotations_clear(a);
+	annotations_text(a, ANNOTATION_ID, id_of(d, s), true);
+	annotations_pointer(a, ANNOTATION_VALUE, s->value);
+	annotations_uint(a, ANNOTATION_LCORE, s->lcore);
 	if (span_parent(s).n)
-		w->text(w->annotations, ANNOTATION_RELATED, span_parent(s), true);
+		annotations_text(a, ANNOTATION_RELATED, span_parent(s), true);
 	else
-		w->uint(w->annotations, ANNOTATION_TSC, s->tsc);
+		annotations_uint(a, ANNOTATION_TSC, s->tsc);
 	if (s->open)
-		w->flag(w->annotations, ANNOTATION_OPEN);
+		annotations_flag(a, ANNOTATION_OPEN);
 	if (s->cut)
-		w->flag(w->annotations, ANNOTATION_CUT);
+		annotations_flag(a, ANNOTATION_CUT);
 	if (s->torn)
-		w->flag(w->annotations, ANNOTATION_TORN);
+		annotations_flag(a, ANNOTATION_TORN);
 	if (s->gap || s->lost)
-		w->flag(w->annotations, ANNOTATION_LOST);
-	annotate_owner(w, span_poller(s), span_owner(s));
+		annotations_flag(a, ANNOTATION_LOST);
+	annotate_owner(a, span_poller(s), span_owner(s));
 	if (!s->has_parent)
 		annotate_io(d);
 }
@@ -332,44 +330,43 @@ static void annotate_span(struct draw *d, const struct span *s)
 /* kept: the annotations of its states, of which those of the first one are cut off. */
 static void begin_span(struct draw *d, uint32_t track, const struct span *s, struct slice *kept)
 {
-	const struct writer *w = &d->writer;
+	struct annotations *a = &d->packets.annotations;
 	const struct drawn *drawn = s->tool;
-	struct writer_values values;
+	struct packets_values values;
 	bool counts = drawn->has_start && tracks_values(&d->tracks, s->connection, drawn->at_start, &values);
 
 	request_io_read(&d->io, &d->spans, s);
-	w->begin(w->context, track, s->first, s->open ? WRITER_NO_END : s->last, name_of(d, s),
-		 counts ? &values : NULL);
+	packets_begin(&d->packets, track, s->first, name_of(d, s), counts ? &values : NULL);
 	if (drawn->has_arrow)
-		w->arrow(w->context, arrow_to(s), true, drawn->is_later);
+		packets_arrow(&d->packets, arrow_to(s), true, drawn->is_later);
 	for (const struct span *child = s->child; child; child = child->next)
 		if (has_arrow(s, child))
-			w->arrow(w->context, arrow_to(child), false, child->first > s->first);
+			packets_arrow(&d->packets, arrow_to(child), false, child->first > s->first);
 	if (d->entries)
-		w->arrow(w->context, arrow_to_lcore(s), false, false);
+		packets_arrow(&d->packets, arrow_to_lcore(s), false, false);
 	annotate_span(d, s);
-	add_kept(w, kept, 0);
-	w->annotate(w->context);
+	add_kept(a, kept, 0);
+	packets_annotate(&d->packets);
 }
 
 /* The last state of a span that has ended has no duration. */
 static void draw_states(struct draw *d, uint32_t track, const struct span *s, struct slice *kept)
 {
-	const struct writer *w = &d->writer;
+	struct annotations *a = &d->packets.annotations;
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct span_state *state = &s->states[i];
 
-		w->clear(w->annotations);
+		annotations_clear(a);
 		/* those of the first one are the span's */
 		if (i)
-			add_kept(w, kept, i);
+			add_kept(a, kept, i);
 		if (i + 1 < s->n)
-			w->state(w->context, track, state->ns, state[1].ns, state->state);
+			packets_state(&d->packets, track, state->ns, state[1].ns, state->state);
 		else if (s->open)
-			w->state(w->context, track, state->ns, WRITER_NO_END, state->state);
+			packets_state(&d->packets, track, state->ns, PACKETS_NO_END, state->state);
 		else
-			w->instant(w->context, track, state->ns, state->state, 0);
+			packets_instant(&d->packets, track, state->ns, state->state, 0);
 	}
 }
 
@@ -391,16 +388,15 @@ static struct slice rows_of(struct draw *d, const struct span *s)
 
 static void end_span(struct draw *d, uint32_t track, const struct span *s)
 {
-	const struct writer *w = &d->writer;
 	const struct drawn *drawn = s->tool;
 	uint64_t ns = drawn->has_end ? s->states[drawn->end_state].ns : 0;
 	bool with = drawn->has_end && !s->open && ns == s->last;
-	struct writer_values values;
+	struct packets_values values;
 
 	if (drawn->has_end && !with)
 		tracks_draw(&d->tracks, s->connection, ns, drawn->at_end);
 	with = with && tracks_values(&d->tracks, s->connection, drawn->at_end, &values);
-	w->end(w->context, track, s->open ? WRITER_NO_END : s->last, with ? &values : NULL);
+	packets_end(&d->packets, track, s->open ? PACKETS_NO_END : s->last, with ? &values : NULL);
 }
 
 /* Draws a span that has ended; for spans.emit. */
@@ -409,7 +405,7 @@ static void draw_span(void *context, const struct span *s)
 	struct draw *d = context;
 	const struct drawn *drawn = s->tool;
 	struct slice kept = out_contents(&s->kept);
-	uint32_t *track = tracks_row(&d->tracks, s->connection, s->type, s->first, s->open ? WRITER_NO_END : s->last);
+	uint32_t *track = tracks_row(&d->tracks, s->connection, s->type, s->first, s->open ? PACKETS_NO_END : s->last);
 
 	if (!d->spans.over && drawn->in_flight) {
 		tracks_draw(&d->tracks, s->connection, d->spans.now, tracks_count(&d->tracks, s->connection, false));
@@ -445,17 +441,17 @@ static void note_connection(struct draw *d, const struct traceline *line, uint64
 }
 
 /* Adds all of a line except time, lcore and name. */
-static void annotate_line(const struct writer *w, const struct traceline *line)
+static void annotate_line(struct annotations *a, const struct traceline *line)
 {
-	w->clear(w->annotations);
-	w->text(w->annotations, ANNOTATION_ID, line->object_id, true);
+	annotations_clear(a);
+	annotations_text(a, ANNOTATION_ID, line->object_id, true);
 	if (line->object_id.p)
-		w->pointer(w->annotations, ANNOTATION_VALUE, line->object_value);
-	w->text(w->annotations, ANNOTATION_RELATED, line->related, true);
-	annotate_owner(w, line->poller, line->owner);
+		annotations_pointer(a, ANNOTATION_VALUE, line->object_value);
+	annotations_text(a, ANNOTATION_RELATED, line->related, true);
+	annotate_owner(a, line->poller, line->owner);
 	if (line->size.p)
-		w->value(w->annotations, ANNOTATION_SIZE, line->size);
-	w->args(w->annotations, line, 0);
+		annotations_value(a, ANNOTATION_SIZE, line->size);
+	annotations_args(a, line, 0);
 }
 
 static void draw_interval(struct draw *d, uint32_t place, const struct reactors_interval *interval,
@@ -463,17 +459,17 @@ static void draw_interval(struct draw *d, uint32_t place, const struct reactors_
 {
 	const char *row = interval->kind == REACTORS_OFF_CPU ? "off CPU" : "interrupts";
 	uint32_t kind = interval->kind == REACTORS_OFF_CPU ? ROWS_OFF_CPU : ROWS_INTERRUPTS;
-	const struct writer *w = &d->writer;
+	struct annotations *a = &d->packets.annotations;
 	uint32_t *track = tracks_row(&d->tracks, place, kind, interval->begin, interval->end);
 
 	if (*track == MAP_NONE)
 		*track = tracks_add_row(&d->tracks, place, kind, slice_of(row));
 	d->text.len = 0;
 	reactors_write(&d->text, line);
-	w->begin(w->context, *track, interval->begin, interval->end, out_contents(&d->text), NULL);
-	annotate_line(w, line);
-	w->annotate(w->context);
-	w->end(w->context, *track, interval->end, NULL);
+	packets_begin(&d->packets, *track, interval->begin, out_contents(&d->text), NULL);
+	annotate_line(a, line);
+	packets_annotate(&d->packets);
+	packets_end(&d->packets, *track, interval->end, NULL);
 }
 
 /* Draws an interval in which a reactor did not run; for spans.held. */
@@ -511,7 +507,7 @@ static bool draw_thread(struct draw *d, const struct traceline *line, uint64_t n
 /* Draws any other line, on the track of its lcore, or of its thread if that is no reactor of the trace. */
 static const char *draw_other(struct draw *d, const struct traceline *line, uint64_t ns)
 {
-	const struct writer *w = &d->writer;
+	struct annotations *a = &d->packets.annotations;
 	uint64_t lcore;
 	uint32_t place;
 
@@ -520,13 +516,13 @@ static const char *draw_other(struct draw *d, const struct traceline *line, uint
 	if (draw_thread(d, line, ns))
 		return NULL;
 	place = track_tree_lcore(&d->tracks.tree, line, lcore);
-	annotate_line(w, line);
-	w->instant(w->context, tracks_place(&d->tracks, place), ns, intern_add(&d->states, line->tpoint), d->arrow);
+	annotate_line(a, line);
+	packets_instant(&d->packets, tracks_place(&d->tracks, place), ns, intern_add(&d->states, line->tpoint),
+			d->arrow);
 	return NULL;
 }
 
-/* An each_traceline_fn. */
-static const char *draw_line(void *context, struct traceline *line, struct slice text)
+const char *draw_line(void *context, struct traceline *line, struct slice text)
 {
 	struct draw *d = context;
 	uint64_t ns;
@@ -534,7 +530,7 @@ static const char *draw_line(void *context, struct traceline *line, struct slice
 
 	if (error)
 		return error;
-	d->writer.line(d->writer.context, line, ns);
+	packets_line(&d->packets, line, ns);
 	d->idle_ticks = 0;
 	d->is_state = d->is_held = false;
 	d->arrow = 0;
@@ -545,8 +541,7 @@ static const char *draw_line(void *context, struct traceline *line, struct slice
 	return draw_other(d, line, ns);
 }
 
-/* No line has come for a tick. After a second, spans in final states end. */
-static void pause(void *context)
+void draw_pause(void *context)
 {
 	enum { TICKS = 1000 / INTERACTIVE_TICK_MS };
 	struct draw *d = context;
@@ -555,10 +550,11 @@ static void pause(void *context)
 		spans_pause(&d->spans);
 }
 
-static void start(struct draw *d)
+void draw_start(struct draw *d, struct out *out)
 {
+	packets_start(&d->packets, out, &d->states);
 	d->text.fd = OUT_MEMORY;
-	d->tracks.writer = &d->writer;
+	d->tracks.packets = &d->packets;
 	d->spans.types = &d->types;
 	d->spans.states = &d->states;
 	d->spans.tool_size = sizeof(struct drawn);
@@ -569,49 +565,10 @@ static void start(struct draw *d)
 	spans_start(&d->spans);
 }
 
-static struct draw_result result_of(const struct draw *d, const struct lines *lines)
+void draw_end(struct draw *d)
 {
-	const struct spans *s = &d->spans;
-
-	return (struct draw_result){
-		.name = lines->name,
-		.error = lines->number || lines->failed ? NULL : "empty: there are no trace lines",
-		.notes =
-			{
-				{s->late, "{entry is on the track of its lcore only: its span|entries are on the "
-					  "tracks of their lcores only: their "
-					  "spans} had ended"},
-				{s->lifecycle.out_of_order, "{entry is on the track of its lcore only: it|entries are "
-							    "on the tracks of their lcores only: each} "
-							    "is earlier than the previous one of its object"},
-				{s->lifecycle.restarts, LIFECYCLE_RESTARTS},
-				{s->lost, SPANS_LOST},
-				{s->beyond,
-				 "{child or state|children or states} left out: a span has more than are kept"},
-			},
-	};
-}
-
-int draw_file(struct draw *d, const char *path, const char *reader, struct out *out, struct draw_result *result)
-{
-	struct each_traceline lines;
-	int status;
-
-	*result = (struct draw_result){.name = io_name(path)};
-	if (each_traceline_open(&lines, path, reader, out) != 0) {
-		result->error = strerror(errno);
-		return -1;
-	}
-	lines.pause = pause;
-	lines.quiet = d->quiet;
-	lines.joining = d->joining;
-	start(d);
-	status = each_traceline_run(&lines, draw_line, d);
 	spans_end(&d->spans);
 	tracks_finish(&d->tracks);
-	if (!out->error)
-		*result = result_of(d, &lines.lines);
-	return result->error ? -1 : status;
 }
 
 void draw_free(struct draw *d)
@@ -620,6 +577,7 @@ void draw_free(struct draw *d)
 	intern_free(&d->types);
 	intern_free(&d->states);
 	tracks_free(&d->tracks);
+	packets_free(&d->packets);
 	request_io_free(&d->io);
 	out_close(&d->text);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Assigns slices to rows so that they do not overlap. */
-#ifndef LANES_H
-#define LANES_H
+#ifndef TRACE_PERFETTO_LANES_H
+#define TRACE_PERFETTO_LANES_H
 
 #include <stddef.h>
 #include <stdint.h>

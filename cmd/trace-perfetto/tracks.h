@@ -13,19 +13,19 @@
  *				requests in flight, queue depth
  *				rows for each type of objects
  */
-#ifndef TRACKS_H
-#define TRACKS_H
+#ifndef TRACE_PERFETTO_TRACKS_H
+#define TRACE_PERFETTO_TRACKS_H
 
 #include "lanes.h"
+#include "packets.h"
 #include "track_tree.h"
-#include "writer.h"
 
 /* What is counted, and what is summed up in each millisecond. */
 enum tracks_counter { TRACKS_IN_FLIGHT, TRACKS_WAITING, TRACKS_HOLDING, TRACKS_COUNTERS };
 enum tracks_rate { TRACKS_IOPS, TRACKS_BLOCKS, TRACKS_RATES };
 
 struct tracks {
-	const struct writer *writer; /* set before the first call */
+	struct packets *packets; /* set before the first call */
 	struct track_tree tree;
 	struct tracks_place {
 		uint32_t track;
@@ -68,7 +68,7 @@ uint32_t tracks_add_row(struct tracks *t, uint32_t place, uint32_t kind, struct 
 
 /* The requests in flight: in the place's process, and in the place. */
 struct tracks_count {
-	uint64_t values[WRITER_VALUES];
+	uint64_t values[PACKETS_VALUES];
 };
 
 /* Counts one more, or one less, in flight. Returns the new numbers, to be drawn. */
@@ -78,7 +78,7 @@ struct tracks_count tracks_count(struct tracks *t, uint32_t place, bool more);
 bool tracks_is_idle(struct tracks *t, uint32_t place);
 
 /* The numbers as values of their counters, for an event. False: nothing was ever counted. */
-bool tracks_values(struct tracks *t, uint32_t place, struct tracks_count count, struct writer_values *values);
+bool tracks_values(struct tracks *t, uint32_t place, struct tracks_count count, struct packets_values *values);
 
 /* Draws the numbers by themselves, at a time in ns. */
 void tracks_draw(struct tracks *t, uint32_t place, uint64_t ns, struct tracks_count count);

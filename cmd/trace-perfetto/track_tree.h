@@ -13,8 +13,8 @@
  *
  * Places are numbered from 0 in the order of the lines, each after the place that contains it.
  */
-#ifndef TRACK_TREE_H
-#define TRACK_TREE_H
+#ifndef TRACE_PERFETTO_TRACK_TREE_H
+#define TRACE_PERFETTO_TRACK_TREE_H
 
 #include "connection.h"
 #include "intern.h"
