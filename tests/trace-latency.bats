@@ -84,19 +84,26 @@ L
     # 4096 to 8191 in buckets of 4, whose highest value counts
     equal "$(ramp 8000 | trace-latency -jq | sed -n 1p)" \
         '{"object":"r","life":true,"count":8000,"mean":4.001,"p50":4.001,"p90":7.203,"p99":7.923,"p999":7.995,"max":8.000,"share":1.0000}'
-    # the first bucket of every power of two: its lowest value and its highest, in unsigned 64 bits
+    # the first bucket of every power of two: its lowest value and its highest, in unsigned 64 bits; alone, where no
+    # percentile is above the largest value, and below a longer one
+    local longest=18446744073709551.615 n=0 power low high value
     for power in $(seq 11 63); do
-        local low=$((1 << power)) high=$(((1 << power) + (1 << (power - 10)) - 1))
+        low=$((1 << power)) high=$(microseconds $((low + (1 << (power - 10)) - 1)))
+        low=$(microseconds $low)
         for value in "$low" "$high"; do
-            { entry 0 A r0 - 0x1; entry "$(microseconds "$value")" DONE r0 0 0x1; } >in
-            # no percentile is above the largest value
-            trace-latency -j in | grep "\"p50\":$(microseconds "$value"),.*\"max\":$(microseconds "$value")," >/dev/null ||
-                { echo "$power $value: $(trace-latency -j in)"; return 1; }
-            { entry 0 A r1 - 0x2; entry 18446744073709551.615 DONE r1 0 0x2; } >>in
-            trace-latency -j in | grep "\"p50\":$(microseconds "$high"),.*\"max\":18446744073709551.615," >/dev/null ||
-                { echo "$power $value: $(trace-latency -j in)"; return 1; }
+            n=$((n + 2))
+            entry 0 A r$n - 0x$n "\"args\":{\"n\":$n}"
+            entry 0 A r$((n + 1)) - 0x$((n + 1)) "\"args\":{\"n\":$((n + 1))}"
+            entry 0 A r$((n + 1000)) - 0x$((n + 1000)) "\"args\":{\"n\":$((n + 1))}"
+            entry "$value" DONE r$n 0 0x$n >&3
+            entry "$value" DONE r$((n + 1)) 0 0x$((n + 1)) >&3
+            entry $longest DONE r$((n + 1000)) 0 0x$((n + 1000)) >&4
+            printf '%s\n' "$n $value $value" "$((n + 1)) $high $longest" >&5
         done
-    done
+    done >in 3>ends 4>last 5>want
+    cat ends last >>in
+    trace-latency -j -g args.n in | sed -n 's/.*"args.n":\([0-9]*\)}.*"life":true.*"p50":\([0-9.]*\),.*"max":\([0-9.]*\),.*/\1 \2 \3/p' |
+        sort -n | diff want -
     { entry 0.000 A r0 - 0x1; entry 18446744073709551.615 DONE r0 0 0x1; } >in
     equal "$(trace-latency -j in | sed -n 's/,"share.*//; s/.*"mean"/"mean"/; 1p')" \
         '"mean":18446744073709551.615,"p50":18446744073709551.615,"p90":18446744073709551.615,"p99":18446744073709551.615,"p999":18446744073709551.615,"max":18446744073709551.615'
