@@ -1,10 +1,12 @@
 #!/usr/bin/env bats
-# The kernel loads every BPF program with each option that changes it. Whether it does also depends on the compiler.
+# The kernel loads every BPF program with each option that changes it. Whether it does also depends on the compiler: $ALSO
+# is a build with another one, of which the same is tried.
 # bats file_tags=waits
 
 load helpers
 
 setup_file() {
+    [ -z "${ALSO:-}" ] || ALSO=$(realpath "$ALSO")
     # whether BPF is permitted here
     needs_usdt_target
 }
@@ -16,14 +18,17 @@ teardown() {
 
 # Runs a tool, which must say that it has started. Events that it misses then say nothing of loading.
 loads() { # TOOL [ARGUMENT]...
-    local status=0
-    [ -x "$BIN/$1" ] || lacks "$1 was not built"
-    timeout 100 "$@" >/dev/null 2>err || status=$?
-    if [ "$status" -gt 1 ] || ! grep -qE "^$1: (adding up|recording|started|tracing) " err; then
-        echo "$*: exit $status"
-        cat err
-        return 1
-    fi
+    local build status
+    for build in "$BIN" ${ALSO:+"$ALSO"}; do
+        [ -x "$build/$1" ] || lacks "$1 was not built"
+        status=0
+        timeout 100 "$build/$1" "${@:2}" >/dev/null 2>err || status=$?
+        if [ "$status" -gt 1 ] || ! grep -qE "^$1: (adding up|recording|started|tracing) " err; then
+            echo "$build: $*: exit $status"
+            cat err
+            return 1
+        fi
+    done
 }
 
 # Starts a process that any tool may record.
@@ -74,13 +79,15 @@ start_any() {
     [ -x "$BIN/offwaketime" ] || lacks 'offwaketime was not built'
     make_cgroup
     # the root has all threads
-    timeout 100 offwaketime -j -c "${cgroup%/*}" 3 >lines 2>err &
-    started=$!
-    while kill -0 "$started" 2>/dev/null; do
-        blocked-target sleeps=5 </dev/null >/dev/null
+    for build in "$BIN" ${ALSO:+"$ALSO"}; do
+        timeout 100 "$build/offwaketime" -j -c "${cgroup%/*}" 3 >lines 2>err &
+        started=$!
+        while kill -0 "$started" 2>/dev/null; do
+            blocked-target sleeps=5 </dev/null >/dev/null
+        done
+        # one that waits at the start is found by other code
+        [ "$(jq -s 'map(select(.target.comm == "sleeper").count) | add' lines)" -ge 5 ] || { echo "$build"; cat err; return 1; }
     done
-    # one that waits at the start is found by other code
-    [ "$(jq -s 'map(select(.target.comm == "sleeper").count) | add' lines)" -ge 5 ] || { cat err; return 1; }
 }
 
 @test "usdt-record" {
