@@ -30,7 +30,6 @@ inputs() {
     awk -v n=6 -f "$ROOT/tests/crossing.awk" >matching
     trace-join -j -l lifetimes lines >joined
     trace-spans -q -j lines >spans
-    trace-causes -q -e spans >sums
     printf 'p(a, b:str)\nq()\n' >specs
 }
 
@@ -58,7 +57,6 @@ COMMANDS=(
     'pread lseek mmap|trace-spans -q -j -a -k id=* lines'
     'pread lseek mmap|trace-causes -q spans'
     'pread lseek mmap|trace-causes -q -m 1 -g lcore -k id=* spans'
-    'pread lseek mmap|trace-causes --merge -e sums sums'
 )
 if command -v usdt-gen >/dev/null && [ -e "$BIN/libusdt-target.so" ]; then
     # shellcheck disable=SC2016

@@ -22,7 +22,6 @@ setup() {
     trace-latency -eq lines >encoded
     trace-latency -q lines >table
     trace-spans -q -j lines >spans
-    trace-causes -q -e spans >sums
     trace-spans -q -s lines >spans.text
     trace-spans -q --open lines >open.text
     trace-spans -q -a -j lines | jq -n '{traceEvents: [inputs | {ph: "X", name: .id, ts: .us, dur: .life, pid: 1, tid: .lcore}]}' >chrome.json
@@ -106,7 +105,6 @@ definitions|what trace-dump -d or -i prints|trace-dump without -d and -i
 info|what trace-dump -d or -i prints|trace-dump without -d and -i
 page|what trace-dump -d or -i prints|trace-dump without -d and -i
 encoded|encoded lines of trace-latency|trace-latency --merge encoded
-sums|encoded lines of trace-causes|trace-causes --merge sums
 spans|span lines|the trace lines that trace-spans read
 chrome.json|a trace for chrome://tracing|open it in chrome://tracing
 drawn.pftrace|a trace for Perfetto|open it in ui.perfetto.dev
@@ -136,9 +134,6 @@ K
 1 % lines: trace lines, not probe lines; try: usdt-record -p PID % qpair-lifetimes lines
 1 % lines: trace lines, not the owners that trace-dump -O prints; try: trace-dump -O TRACE | qpair-lifetimes -O - PROBES % qpair-lifetimes -O lines probes
 1 % lines: trace lines, not what trace-latency -e prints; try: trace-latency -e lines | trace-latency --merge % trace-latency --merge lines
-1 % spans: span lines, not what trace-causes -e prints; try: trace-causes -e spans | trace-causes --merge % trace-causes --merge spans
-1 % lines: trace lines, not what trace-causes -e prints; try: trace-causes -e lines | trace-causes --merge % trace-causes --merge lines
-1 % try: trace-causes -e trace | trace-causes --merge % trace-causes --merge trace
 1 % trace-latency -e lines | trace-latency --against - % trace-latency --against lines lines
 1 % probes: probe lines, not lifetime lines; try: qpair-lifetimes probes | trace-join -l - TRACE-LINES % trace-join -l probes lines
 1 % probes: probe lines, not an SPDK trace file; try: qpair-lifetimes probes | % trace-dump probes
@@ -373,15 +368,9 @@ T
 1 % trace-report: lines: trace lines, not an SPDK trace file % trace-report lines
 1 % trace-report: lifetimes: lifetime lines, not probe lines % trace-report trace lifetimes
 2 % -m and --percent exclude each other % trace-causes -m 5 --percent 5 spans
+2 % --ledger has all requests: it cannot be combined with --against, --budget, -g, -m, -n, --open or --percent % trace-causes --ledger --open spans
 2 % --against compares all requests: it cannot be combined with --budget, -m, --percent or --open % trace-causes --against spans -m 5 spans
 2 % standard input can only be one of the files % trace-causes --against - <spans
-2 % -e and -j exclude each other % trace-causes -e -j spans
-2 % -n is for a page or -j % trace-causes -e -n 3 spans
-2 % --against, --budget, -g, -k, -l, -m, --open and --percent apply when lines are encoded, not when they are merged % trace-causes --merge -g bdev sums
-2 % --percent apply when lines are encoded % trace-causes --merge --open sums
-1 % text:1: not a line of trace-causes -e: it has no tab % trace-causes --merge text
-1 % trace-causes: empty: empty: there are no encoded lines % trace-causes --merge empty
-0 % trace-causes: empty: empty: there are no encoded lines % trace-causes --merge -e empty
 1 % trace-causes: missing: No such file % trace-causes --against missing spans
 1 % lifetimes: lifetime lines, not trace lines; try: trace-join -l lifetimes TRACE-LINES % trace-causes --against lifetimes spans
 1 % trace-causes: spans: -k args.qpair.hostnqn=*: no request has this key % trace-causes -k 'args.qpair.hostnqn=*' spans

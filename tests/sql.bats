@@ -99,47 +99,6 @@ titles() {
     done
 }
 
-@test "DuckDB finds the transitions of trace-latency" {
-    command -v duckdb >/dev/null || skip 'duckdb is not here'
-    for name in sample slow-host; do
-        sample $name >trace.jsonl
-        block SQL sql 1 "$BATS_TEST_DIRNAME/../docs/clusters.md" | duckdb -csv | cut -d , -f 1-4,6 | tr , ' ' | sort >found
-        { echo 'from to count mean_us max_us'
-          trace-latency -q -j trace.jsonl | jq -r 'select(.from) | "\(.from) \(.to) \(.count) \(.mean) \(.max)"'; } | sort | alike found -
-    done
-}
-
-@test "DuckDB makes a table of all traces of a job, and finds the same in it" {
-    command -v duckdb >/dev/null || skip 'duckdb is not here'
-    files_of_page
-    for source in target store; do
-        mkdir -p out/$source
-        grep "\"source\":\"$source\"" spans.jsonl | sed 's/"source":"[^"]*",//' >out/$source/spans
-    done
-    clusters=$BATS_TEST_DIRNAME/../docs/clusters.md
-    block Tables sql 1 "$clusters" | duckdb >/dev/null
-    titles | while read -r title; do
-        { block Tables sql 2 "$clusters"; block "$title" sql 2; } | duckdb -csv -nullvalue - | csv >found
-        alike found <(answer "${title%%.*}" duck) || { echo "$title"; return 1; }
-    done
-}
-
-@test "pandas reads span lines" {
-    python=python3
-    "$python" -c 'import pandas' 2>/dev/null || python=/usr/bin/python3
-    "$python" -c 'import pandas' 2>/dev/null || skip 'pandas is not here: apt-get install python3-pandas'
-    sample slow-host | trace-spans -j >spans.jsonl
-    block Tables python 1 "$BATS_TEST_DIRNAME/../docs/clusters.md" >table.py
-    # all columns
-    sed -i '1a pandas.set_option("display.width", 1000, "display.max_columns", 100)' table.py
-    "$python" table.py >table
-    for type in read write; do
-        jq -s -r "map(select(.io.type == \"$type\").life) | [\"$type\", length, max] | @tsv" spans.jsonl
-    done >expected
-    awk '$1 == "read" || $1 == "write" { printf "%s\t%d\t%s\n", $1, $2, $8 }' table >found
-    alike found expected
-}
-
 @test "trace_processor finds the same in the picture" {
     needs_trace_processor
     files_of_page

@@ -96,11 +96,8 @@ causes() {
     # what is proven explains more than what may be so by design
     alone 4000 2900 ',"no_io":1100.000' | sed 's/"network"/"target"/' >in
     equal "$(causes)" $'no_io Flash other/1\nbdev Flash other/1'
-    # merged lines have the budget
-    trace-causes --budget 4000 -e in >encoded
-    equal "$(trace-causes --merge -j encoded | jq -r .cause)" no_io
     status_is 2 trace-causes --budget 1 --against in in
-    status_is 2 trace-causes --budget 1 --merge encoded
+    status_is 2 trace-causes --budget 1 --ledger in
 }
 
 @test "what a host does to others explains more than what it does to itself" {
@@ -308,20 +305,15 @@ causes() {
     [ "$(causes | grep -c leg)" = 0 ]
 }
 
-@test "who had what was waited for: rows add up to the waits" {
+@test "who had what was waited for: rows add up to the lives" {
     # of a wait for a device only the part in which the lcore was busy belongs to others
     wait=$(wait_of 500 bdev 10.000 ',"of":{"hog/1":[90,30.000],"ok/1":[1,1.000]}')
     { fast; requests 100 20000 510 ok Disk '"bdev":505.000,"target":5.000' ",\"waits\":[$wait]"
       requests 300 900000 10 ok Disk '"bdev":10.000'; requests 1 0 10 hog Fast '"bdev":10.000'; } >in
     trace-causes -m 500 in >text
-    grep -q '^  ok  *waited for bdev Disk  *47.0 ms 100 % not attributed$' text
-    grep -q '^  ok  *waited for lcore 0  *3.00 ms 100 % busy with hog$' text
-    # a tenth of all that is not attributed is no help, but for -j
-    wait="$(wait_of 500 bdev 490.000 ',"of":{"hog/1":[90,470.000]}')"
-    { fast; requests 100 20000 510 ok Disk '"bdev":505.000,"target":5.000' ",\"waits\":[$wait]"
-      requests 300 900000 10 ok Disk '"bdev":10.000'; requests 1 0 10 hog Fast '"bdev":10.000'; } >in
-    equal "$(trace-causes -m 500 in | grep -c 'not attributed')" 0
-    trace-causes -j -m 500 in | jq -e '[.waits[] | select(.who == null)] | length > 0' >/dev/null
+    grep -q '^  ok  *waited for bdev Disk  *47.5 ms 100 % at work$' text
+    grep -q '^  ok  *waited for lcore 0  *3.50 ms  86 % busy with hog$' text
+    equal "$(trace-causes -j -m 500 in | jq -s 'map(.rows // [] | map(.us)) | add | add | round')" 51000
     # the legs of a bdev
     wait=$(wait_of 1900 bdev)
     { requests 100 0 10 ok Raid '"bdev":10.000' | sed 's/"bdev":"Raid"/&,"leg":"A"/'
@@ -329,13 +321,14 @@ causes() {
       requests 50 0 2000 ok Raid '"bdev":2000.000' ",\"waits\":[$wait],\"last_leg\":{\"leg\":\"A\",\"after\":\"B\",\"us\":400.000}" |
           sed 's/"bdev":"Raid"/&,"leg":"B"/'; } >in
     trace-causes in >text
-    grep -q '^  ok  *waited for leg B  *170 ms 100 % of Raid$' text
-    grep -q '^  ok  *waited for leg A  *20.0 ms 100 % of Raid$' text
-    equal "$(trace-causes -j in | plain | jq -c '.waits // empty | .[0]')" '{"for":"leg","leg":"B","bdev":"Raid","victim":"ok","us":170000}'
+    grep -q '^  ok  *waited for leg B  *180 ms 100 % at work$' text
+    grep -q '^  ok  *waited for leg A  *20.0 ms 100 % at work$' text
+    equal "$(trace-causes -j in | plain | jq -c '.rows // empty | .[0]')" '{"resource":"leg","cause":"leg","of":"B","host":"ok","us":180000}'
     # no bdev I/O was started
     requests 100 0 2000 ok B '"target":2000.000' ",\"no_io\":1990.000,\"waits\":[$(wait_of 1990 target)]" >in
-    trace-causes in | grep -q '^  ok  *waited for an I/O of B  *199 ms 100 % not attributed$'
-    equal "$(trace-causes -j in | plain | jq -c '.waits')" '[{"for":"io","bdev":"B","victim":"ok","us":199000}]'
+    trace-causes in | grep -q '^  ok  *waited for bdev B  *199 ms 100 % no I/O started$'
+    equal "$(trace-causes -j in | plain | jq -c '.rows')" \
+        '[{"resource":"bdev","cause":"no_io","of":"B","host":"ok","us":199000},{"resource":"lcore","cause":"target","of":"0","host":"ok","us":1000}]'
 }
 
 # The rows of what the slow ones have in common.
@@ -374,12 +367,6 @@ common() {
     { for i in $(seq 0 9); do requests 100 "$((100000 * i))" 10 ok Fast '"bdev":10.000'; done
       requests 50 310000 2000 x Slow '"bdev":2000.000'; } >in
     [[ $(common) != *between* ]]
-    # traces have different times
-    { for i in $(seq 0 9); do requests 100 "$((100000 * i))" 100 ok Fast '"bdev":100.000'; done
-      for i in $(seq 0 9); do requests 1 "$((310000 + 2000 * i))" 1500 ok Fast '"bdev":1500.000'; done; } >in
-    [[ $(common) = *between* ]]
-    trace-causes -e in | trace-causes --merge >text
-    if grep between text; then false; fi
 }
 
 @test "a random choice of slow requests has nothing in common" {
@@ -441,7 +428,6 @@ in flight at the end: 40, the oldest for 5.00 s
     trace-causes in >text
     equal "$(tail -n 2 text)" $'in flight, and far older than these: 3, up to 90.0 ms\n  see:   trace-spans --open, trace-causes --open'
     equal "$(trace-causes -j in | plain | jq -c '[.in_flight, .oldest_us]')" '[3,90001]'
-    trace-causes -e in | trace-causes --merge | diff text -
     if trace-causes --open in | grep 'in flight'; then false; fi
     trace-causes -k 'args.qpair.hostnqn=*other' in || true
     if trace-causes -g bdev -k 'args.qpair.hostnqn=*ok' in | grep 'these: 3'; then false; fi
@@ -459,14 +445,22 @@ in flight at the end: 40, the oldest for 5.00 s
     awk '/^where/ { on = 1; next } !NF { on = 0 } on { printf "%7s\n", $2 " " $3 }' text | sort | diff want -
 }
 
-@test "layers and waits of findings add up to the nanosecond" {
+@test "layers and rows of findings, and the ledger, add up to the nanosecond" {
     { fast | sed 's/10.000/10.001/g'
       requests 7 2000 1001.003 deaf Fast '"bdev":300.334,"network":700.334,"reply":0.335' ",\"waits\":[$(wait_of 700.333 network 11.111 ',"queued":1'),$(wait_of 300.001 bdev 300.001)]"
       requests 6 40000 1003.001 ok Fast '"buffer":333.335,"network":333.333,"host":336.333' ",\"waits\":[$(wait_of 333.331 buffer 0.000 ',"buffers":7,"holders":{"h/1":3}')]"; } >in
     trace-causes -j -m 500 in >out
     [ -s out ]
     equal "$(jq '((.slow_us - .fast_us) * 1000 | round) - (.layers | add * 1000 | round)' out | sort -u)" 0
-    equal "$(jq -s 'map(.waits // [] | map(.us)) | add | add * 1000 | round' out)" $((7 * (700333 + 300001) + 6 * 333331))
+    equal "$(jq -s 'map(.rows // [] | map(.us)) | add | add * 1000 | round' out)" $((7 * 1001003 + 6 * 1003001))
+    # also what has not ended, or not begun
+    { requests 1 50000 7000.001 ok Fast '"unknown":7000.001' ',"cut":true'; requests 1 60000 9000.007 x Y '"buffer":9000.007' ',"open":true'; } >>in
+    trace-causes -q --ledger in >text
+    equal "$(head -n 1 text)" $'US\tREQUESTS\tLONGEST\tCONNECTION\tTYPE\tBLOCKS\tLCORE\tRESOURCE\tOF\tCAUSE\tWHO'
+    equal "$(awk -F '\t' 'NR > 1 { sum += $1 } END { printf "%.3f", sum }' text)" "$(jq .life in | awk '{ sum += $1 } END { printf "%.3f", sum }')"
+    grep -qx $'7000.001\t1\t7000.001\tok/1\tread\t8\t0\tunknown\t-\tunknown\t-' text
+    equal "$(trace-causes -q --ledger -j in | jq -s 'map(.us * 1000) | add | round')" "$(jq -s 'map(.life * 1000) | add | round' in)"
+    equal "$(trace-causes -q --ledger -j -k connection=ok/1 in | jq -r .connection | sort -u)" ok/1
 }
 
 @test "-m and --percent set the limit by hand" {
@@ -511,7 +505,7 @@ in flight at the end: 40, the oldest for 5.00 s
     { fast; requests 5 20000 5010 ok Fast '"bdev":5010.000' ",\"waits\":[$(wait_of 5000 bdev 4990.000)]"; } >in
     equal "$(trace-causes -j in)" "$(printf '%s' '{"cause":"none","kind":"tail","slow_us":5010.000,"fast_us":10.000,"slow":5,"others":1000,' \
         '"layers":{"network":0.000,"buffer":0.000,"host":0.000,"target":0.000,"below":0.000,"bdev":5000.000,"drive":0.000,"reply":0.000,' \
-        '"unknown":0.000},"waits":[{"for":"bdev","bdev":"Fast","victim":"ok","us":25000.000}]}')"
+        '"unknown":0.000},"rows":[{"resource":"bdev","cause":"bdev","of":"Fast","host":"ok","us":25050.000}]}')"
     fast >in
     equal "$(trace-causes -j -g bdev in | plain | jq -c '[.group, .cause, .kind, .slow, .slow_us]')" '[{"bdev":"Fast"},"none","alike",1000,10]'
 }
@@ -564,119 +558,6 @@ in flight at the end: 40, the oldest for 5.00 s
     trace-causes -q in | grep -q 'waited for lcore 0 .* 100 % busy with hog$'
 }
 
-# Span lines of a trace of several kinds of requests, whose times depend on N.
-mixed() { # N
-    wait=$(wait_of 900 buffer 0.000 ',"buffers":10,"holders":{"hog/1":'"$(($1 % 9))"'}')
-    { requests 100 "$1" "10.00$(($1 % 10))" ok Fast "\"bdev\":10.00$(($1 % 10))"
-      requests 50 20000 1000 "host$(($1 % 3))" Fast '"buffer":900.000,"bdev":100.000' ",\"waits\":[$wait]"
-      requests 20 "9$1" 2000 x "Slow$(($1 % 2))" '"bdev":2000.000' ",\"off_cpu\":$1.000,\"off_cpu_by\":{\"burner\":$1.000}"; }
-}
-
-@test "encoded lines say the same" {
-    mixed 7 >in
-    for options in '' '-m 500' '--percent 5' '-g connection' '-k bdev=*' '--against in'; do
-        # shellcheck disable=SC2086 # they are words
-        {
-            trace-causes -q -e $options in >code
-            LC_ALL=C sort -c code
-            trace-causes -q $options in | diff - <(trace-causes --merge code)
-            trace-causes -q -j $options in | diff - <(trace-causes --merge -j code)
-            trace-causes --merge -e code | cmp - code
-        }
-    done
-    equal "$(head -n 1 code)" $'{"row":"all","version":1,"against":true}\t{"traces":1}'
-    trace-causes -e -q --percent 5 -g bdev -k 'bdev=S*' --open in >code
-    equal "$(head -n 1 code)" $'{"row":"all","version":1,"group":"bdev","keys":["bdev=S*"],"open":true,"percent":"5"}\t{"traces":1}'
-}
-
-@test "merging is associative and commutative" {
-    for i in $(seq 12); do mixed "$i" | trace-causes -q -e -g lcore >"code.$i"; done
-    trace-causes --merge -e code.* >want
-    [ "$(wc -l <want)" -gt 30 ]
-    for _ in $(seq 8); do
-        find . -name 'code.*' | shuf | split -n r/$((RANDOM % 5 + 2)) - part.
-        for part in part.*; do xargs trace-causes --merge -e <"$part" >"done.$part"; done
-        find . -name 'done.*' | shuf | xargs trace-causes --merge -e | cmp - want
-        find . -name 'done.*' | shuf | xargs cat | trace-causes --merge -e | cmp - want
-        rm -f part.* done.*
-    done
-    LC_ALL=C sort -m code.* | trace-causes --merge -e | cmp - want
-    # each trace is compared with itself, and sums are over all
-    trace-causes --merge want >text
-    sed -n 2p text | grep -q '^2040 requests of 12 traces, '
-    equal "$(trace-causes --merge -j want | jq -s 'map(.traces) | unique == [12]')" true
-    equal "$(trace-causes --merge -j want | jq '.waits // [] | map(.us) | add // empty')" 540000
-}
-
-@test "encoded lines with other options are refused" {
-    mixed 1 >in
-    trace-causes -qe in >a
-    trace-causes -qe -m 500 in >b
-    status_is 1 trace-causes --merge a b
-    says 'trace-causes: b:1: options were others: --against, --budget, -g, -k, -m, --open and --percent have to be those of the first file'
-    equal "$output" "$(trace-causes --merge a)"
-    status_is 1 trace-causes --merge b a
-    equal "$output" "$(trace-causes --merge b)"
-    sed 's/"version":1/"version":2/' a >c
-    status_is 1 trace-causes --merge c
-    says 'c:1: made by a release whose lines are others'
-    equal "$output" ''
-}
-
-@test "malformed encoded lines are reported, the others count" {
-    mixed 3 | trace-causes -qe >good
-    {
-        cat good
-        echo
-        while read -r row change; do
-            sed -n "/\"row\":\"$row\"/{$change;p;q}" good
-        done <<'T'
-slow s/"bdev":/"x":/
-slow s/"bdev":[0-9]*/"bdev":1/
-slow s/"kind":"[a-z]*"/"kind":"x"/
-slow s/"slow":{"n":[0-9]*/"slow":{"n":999999999999999/
-slow s/"life":[0-9]*/"life":-1/
-cause s/"what":"[a-z_]*"/"what":"x"/
-cause s/"ns":[0-9]*/"ns":340282366920938463463374607431768211456/
-cause s/"ns":[0-9]*/"ns":1.5/
-cause s/"row"/"group":"g","row"/
-cause s/}$//
-victim s/"ns":/"n":/
-value s/"of":"[^"]*"/"x":1/
-value s/"slow":[0-9]*/"slow":18446744073709551616/
-wait s/"what":"[a-z]*"/"what":"x"/
-requests s/"n":[0-9]*/"n":281474976710657/
-requests s/requests/request/
-T
-    } >in
-    status_is 1 trace-causes --merge -e in
-    diff good - <<<"$output"
-    says ' and 7 more such lines'
-    # one adds no row for what only it names, and no group
-    {
-        cat good
-        printf '%s\t%s\n' '{"row":"victim","kind":"group","what":"bdev","who":"X","victim":"new"}' '{"ns":1' \
-            '{"row":"wait","kind":"group","what":"bdev","who":"X","victim":"new","of":"Y"}' '{"ns":"1"}'
-    } >in
-    status_is 1 trace-causes --merge -e in
-    diff good - <<<"$output"
-    mixed 3 | trace-causes -qe -g type >grouped
-    {
-        cat grouped
-        printf '{"row":"%s","group":"new","kind":"group"%s}\t{"ns":x}\n' requests '' slow '' cause ',"what":"bdev","who":"X"'
-    } >in
-    status_is 1 trace-causes --merge -e in
-    diff grouped - <<<"$output"
-    sed 1d good >in
-    status_is 1 trace-causes --merge in
-    says 'in:1: the row "all" has to be before the others'
-    # sums stay within their limits
-    sed 's/"traces":1/"traces":281474976710656/; s/"n":[0-9]*/"n":281474976710656/; s/"ns":[0-9]*/"ns":79228162514264337593543950336/' good >big
-    status_is 1 trace-causes --merge -j big big
-    says 'a sum is too large'
-    jq -c . <<<"$output" >/dev/null
-}
-
 @test "damaged lines are reported and skipped" {
     { fast; echo '{"tsc":1,"us":1.000,"life":5.000,"states":[],"layers":{"bdev":4.000}}'; echo '{"tsc":1'; echo '{"tsc":1,"us":1.000,"states":[]}'; } >in
     status_is 1 trace-causes in
@@ -711,7 +592,7 @@ T
     done <<'O'
 
 -j --open
--e -g connection
+--ledger
 -g args.qpair.hostnqn -n 1
 -g io.type -j
 -k args.qpair.hostnqn=*db-1

@@ -11,7 +11,6 @@
 #include "answer_json.h"
 #include "cli.h"
 #include "each_traceline.h"
-#include "encode.h"
 #include "findings.h"
 #include "inflight.h"
 #include "io.h"
@@ -20,15 +19,13 @@
 #include "keys.h"
 #include "measure.h"
 #include "mem.h"
+#include "rows.h"
 
 /* Groups of -g that are printed: those with most time. */
 enum { GROUPS = 64 };
 
-enum output { TEXT, JSON, ENCODED };
-
 static struct {
-	unsigned output; /* enum output */
-	bool quiet, merge, wide;
+	bool json, ledger, quiet, wide;
 	const char *against; /* a file, or NULL */
 	struct measure_options measure;
 	struct keys keys;
@@ -134,7 +131,7 @@ static void print(struct out *out, struct tally *t)
 			findings.budget_ns = opt.measure.compare.budget_ns;
 		}
 		findings_find(&findings, t, sorted[i]);
-		(opt.output == JSON ? answer_json : answer_write)(out, &findings, &opt.print);
+		(opt.json ? answer_json : answer_write)(out, &findings, &opt.print);
 		findings_free(&findings);
 	}
 	free(sorted);
@@ -146,9 +143,9 @@ static void print_deadlock(struct out *out, const struct requests *requests)
 	struct inflight f;
 
 	inflight_find(&f, requests, 0);
-	if (!f.deadlock.n || opt.output == ENCODED)
+	if (!f.deadlock.n)
 		return;
-	if (opt.output == JSON) {
+	if (opt.json) {
 		out_char(out, '{');
 		inflight_write_json(out, &f);
 		out_text(out, "}\n");
@@ -201,16 +198,16 @@ static const struct cli_option options[] = {
 	{0, "budget", "US", "a bdev that takes US microseconds longer is slow (default: 500)",
 	 .us = &opt.measure.compare.budget_ns},
 	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
-	{'e', "encode", NULL, "lines that --merge adds up", .choice = &opt.output, ENCODED},
 	{'g', "group", "KEY", "explain the requests of each value of this key, such as host, by themselves",
 	 .call = set_group},
-	{'j', "json", NULL, "one JSON object for each finding, the most important first", .choice = &opt.output, JSON},
+	{'j', "json", NULL, "one JSON object for each finding, the most important first", .flag = &opt.json},
 	{'k', "key", "KEY=GLOB", "only requests with this value are to be explained; may be given more than once",
 	 .call = add_key},
 	{'l', "lifetimes", "FILE", "lifetime lines, which qpair-lifetimes printed; may be given more than once",
 	 .call = add_lifetimes},
+	{0, "ledger", NULL, "instead, whose time it was: rows that add up to the lives of all requests, slow or not",
+	 .flag = &opt.ledger},
 	{'m', "min-us", "US", "requests of at least US microseconds are slow", .us = &opt.measure.compare.min_ns},
-	{0, "merge", NULL, "the files have encoded lines, of any number of traces in any order", .flag = &opt.merge},
 	{'n', "findings", "N", "print at most N findings of each group", .count = &opt.print.max},
 	{0, "open", NULL, "requests in flight at the end of the trace as well, with their ages",
 	 .flag = &opt.measure.open},
@@ -222,24 +219,20 @@ static const struct cli_option options[] = {
 
 static const struct cli cli = {
 	"Usage: %s [OPTION]... [FILE]\n"
-	"       %s --merge [OPTION]... [FILE]...\n"
 	"Print why the slow requests in FILE, a trace file, trace lines or span lines, are slow. Without FILE, or\n"
 	"when it is -, read standard input.\n",
 	"Examples:\n"
 	"  %s -l lifetimes.txt nvmf_trace.pid1234\n"
 	"  %s -k host=db-1 lines.jsonl\n"
 	"  trace-spans -j lines.jsonl | %s -j -m 5000\n"
-	"  %s -e lines.jsonl > monday.txt\n"
-	"  %s --merge monday.txt tuesday.txt\n",
+	"  %s --ledger trace | awk -F'\\t' '{ sum[$8] += $1 } END { for (r in sum) print sum[r], r }'\n",
 	.options = options,
 };
 
 /* Prints what was left out of a tally. */
 static void note_dropped(const struct tally *t, const char *name)
 {
-	uint64_t unprinted = opt.output != ENCODED && t->num_groups > GROUPS ? t->num_groups - GROUPS : 0;
-
-	cli_note(opt.quiet, name, t->groups_dropped + unprinted, "group{|s} left out, with less time than the others");
+	cli_note(opt.quiet, name, t->groups_dropped, "group{|s} left out, with less time than the others");
 	cli_note(opt.quiet, name, t->dropped, TALLY_DROPPED);
 }
 
@@ -269,7 +262,7 @@ static bool check(const struct trace_causes *t, const struct lines *lines)
 		return false;
 	}
 	cli_note(opt.quiet, name, t->requests.admin, "admin request{|s} left out");
-	if (!opt.measure.open)
+	if (!opt.measure.open && !opt.ledger)
 		cli_note(opt.quiet, name, t->requests.open, "request{|s} in flight left out; see --open");
 	cli_note(opt.quiet, name, t->requests.lost, "request{|s} left out: entries are missing in {it|them}");
 	cli_note(opt.quiet, name, t->requests.dropped, REQUESTS_DROPPED);
@@ -280,12 +273,10 @@ static void check_options(void)
 {
 	const struct compare_options *compare = &opt.measure.compare;
 
-	if (opt.merge && (compare->percent || compare->min_ns || compare->budget_ns != COMPARE_BUDGET_NS ||
-			  opt.keys.n || opt.joining.n || opt.print.group || opt.against || opt.measure.open))
-		cli_usage("--against, --budget, -g, -k, -l, -m, --open and --percent apply when lines are encoded, not "
-			  "when they are merged");
-	if (opt.output == ENCODED && opt.print.max)
-		cli_usage("-n is for a page or -j");
+	if (opt.ledger && (compare->percent || compare->min_ns || compare->budget_ns != COMPARE_BUDGET_NS ||
+			   opt.print.group || opt.print.max || opt.against || opt.measure.open))
+		cli_usage("--ledger has all requests: it cannot be combined with --against, --budget, -g, -m, -n, "
+			  "--open or --percent");
 	if (compare->percent && compare->min_ns)
 		cli_usage("-m and --percent exclude each other");
 	if (opt.against &&
@@ -294,44 +285,26 @@ static void check_options(void)
 			  "--open");
 }
 
-/* The options that change what is slow, for encoded lines. */
-static void put_options(struct out *out)
+static void print_causes(struct out *out, struct trace_causes *t, const char *name)
 {
-	if (opt.against)
-		out_text(out, ",\"against\":true");
-	if (opt.print.group) {
-		out_text(out, ",\"group\":");
-		out_json(out, slice_of(opt.print.group));
-	}
-	for (size_t i = 0; i < opt.keys.n; i++) {
-		out_text(out, i ? "," : ",\"keys\":[");
-		out_json(out, slice_of(opt.keys.all[i].path.p));
-	}
-	if (opt.keys.n)
-		out_char(out, ']');
-	if (opt.measure.compare.budget_ns != COMPARE_BUDGET_NS)
-		out_printf(out, ",\"budget_ns\":%" PRIu64, opt.measure.compare.budget_ns);
-	if (opt.measure.compare.min_ns)
-		out_printf(out, ",\"min_ns\":%" PRIu64, opt.measure.compare.min_ns);
+	measure_trace(&t->tally, &t->requests, &opt.measure);
+	note_dropped(&t->tally, name);
 	if (opt.measure.open)
-		out_text(out, ",\"open\":true");
-	if (opt.measure.compare.percent)
-		out_printf(out, ",\"percent\":\"%.15g\"", opt.measure.compare.percent);
+		print_deadlock(out, &t->requests);
+	print(out, &t->tally);
 }
 
-static void print_tally(struct out *out, struct tally *t, struct encode_options *options)
+static void print_ledger(struct out *out, struct trace_causes *t, const char *name)
 {
-	if (opt.output == ENCODED)
-		encode_write(out, t, options);
-	else
-		print(out, t);
+	measure_ledger(&t->tally, &t->requests);
+	note_dropped(&t->tally, name);
+	rows_write(out, &t->tally, &t->requests, opt.json);
 }
 
 /* Returns the exit status. */
 static int explain(struct out *out, const char *path)
 {
 	static struct trace_causes t;
-	struct encode_options options = {.text.fd = OUT_MEMORY};
 	int status = EXIT_SUCCESS;
 	struct each_traceline file;
 
@@ -342,78 +315,32 @@ static int explain(struct out *out, const char *path)
 	if (read_file(&t, path, &file, out) != 0 || !check(&t, &file.lines))
 		status = EXIT_FAILURE;
 	opt.measure.group = opt.print.group;
-	opt.measure.max_groups = opt.output == ENCODED ? TALLY_GROUPS : GROUPS;
+	opt.measure.max_groups = GROUPS;
 	t.tally.names = &t.requests.names;
-	measure_trace(&t.tally, &t.requests, &opt.measure);
-	note_dropped(&t.tally, file.lines.name);
-	put_options(&options.text);
-	if (opt.measure.open)
-		print_deadlock(out, &t.requests);
-	print_tally(out, &t.tally, &options);
-	out_close(&options.text);
+	(opt.ledger ? print_ledger : print_causes)(out, &t, file.lines.name);
 	tally_free(&t.tally);
 	requests_free(&t.requests);
 	spanline_free(&t.line);
 	return status;
 }
 
-/* Returns the exit status. */
-static int merge(struct out *out, const char *const *paths, size_t n)
-{
-	static struct intern names;
-	struct tally t = {.names = &names};
-	struct encode_options options = {.text.fd = OUT_MEMORY};
-	int status = EXIT_SUCCESS;
-
-	for (size_t i = 0; i < n; i++) {
-		uint64_t lines;
-
-		if (encode_read(&t, &options, paths[i], &lines) != 0)
-			status = EXIT_FAILURE;
-		else if (!lines && opt.output == ENCODED)
-			cli_notice(opt.quiet, "%s: empty: there are no encoded lines", io_name(paths[i]));
-		else if (!lines) {
-			warnx("%s: empty: there are no encoded lines", io_name(paths[i]));
-			status = EXIT_FAILURE;
-		}
-	}
-	opt.print.group = options.group;
-	opt.print.against = options.against;
-	opt.measure.compare.budget_ns = options.budget_ns;
-	note_dropped(&t, "all files");
-	if (t.traces)
-		print_tally(out, &t, &options);
-	free(options.group);
-	out_close(&options.text);
-	tally_free(&t);
-	intern_free(&names);
-	return status;
-}
-
 int main(int argc, char **argv)
 {
 	static struct out out;
+	const char *path;
 	int status;
 
 	cli_parse(&cli, argc, argv);
 	check_options();
 	opt.print.terminal = terminal_open(opt.wide);
 	out_open(&out, STDOUT_FILENO);
-	if (opt.merge) {
-		size_t n;
-		const char *const *paths = cli_operands(argc, argv, "files of encoded lines", &n);
-
-		status = merge(&out, paths, n);
-	} else {
-		const char *path = cli_operand(argc, argv, "one file of span lines");
-
-		if (joining_share_stdin(&opt.joining, path) ||
-		    (opt.against && strcmp(opt.against, "-") == 0 && strcmp(path, "-") == 0))
-			cli_usage("standard input can only be one of the files");
-		if (joining_read(&opt.joining, "trace-causes -l - TRACE") != 0)
-			exit(EXIT_FAILURE);
-		status = explain(&out, path);
-	}
+	path = cli_operand(argc, argv, "one file of span lines");
+	if (joining_share_stdin(&opt.joining, path) ||
+	    (opt.against && strcmp(opt.against, "-") == 0 && strcmp(path, "-") == 0))
+		cli_usage("standard input can only be one of the files");
+	if (joining_read(&opt.joining, "trace-causes -l - TRACE") != 0)
+		exit(EXIT_FAILURE);
+	status = explain(&out, path);
 	keys_free(&opt.keys);
 	joining_free(&opt.joining);
 	return cli_close(&out, status);

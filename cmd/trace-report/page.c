@@ -381,12 +381,12 @@ static const struct share *host_in_question(const struct facts *f, const struct 
 
 	for (size_t i = 0; page->n && i < n; i++) {
 		struct slice name = facts_host(f, rows[i]);
-		uint32_t who = page->all->cause->key.a;
+		uint32_t who = page->all->cause.subject;
 		struct findings own;
 		unsigned match = 0;
 
 		if (causes_of_host(&f->causes, name, &own) && findings_cause(own.all) == findings_cause(page->all) &&
-		    own.all->cause->key.a == who)
+		    own.all->cause.subject == who)
 			match = slice_equal(tally_name(page->tally, who), name) ? 1 : 2;
 		findings_free(&own);
 		if (match > best)

@@ -6,12 +6,11 @@
 #include "means.h"
 #include "owed.h"
 #include "palette.h"
-#include "traits.h"
 #include "utf8.h"
 
 /* Rows of a table in text. */
 enum { TRAIT_ROWS = 5, OWED_ROWS = 8 };
-enum { NOTABLE_PART = 10 }; /* of all waits: below, a row without a culprit is no help */
+enum { NOTABLE_PART = 50 }; /* of all time: what is less is added up */
 
 /* Widths of columns. The first column of a table has these, or what a narrow terminal leaves of them. */
 enum { COMMON = 60, OWED = 45 };
@@ -43,11 +42,11 @@ static void put_within(struct out *out, struct slice text, const struct terminal
 
 void answer_write_who(struct out *out, const struct tally *t, const struct finding *f)
 {
-	uint32_t who = f->cause->key.a;
+	uint32_t who = f->cause.subject;
 
 	if (fact_table[findings_cause(f)].who != FACT_OF_LCORE) {
 		put_name(out, t, who);
-		out_text(out, f->of_several && who != MAP_NONE ? " and others" : "");
+		out_text(out, f->cause.of_several && who != MAP_NONE ? " and others" : "");
 		return;
 	}
 	out_text(out, who == MAP_NONE ? "an lcore" : "lcore ");
@@ -111,8 +110,6 @@ static void put_summary(struct out *out, const struct findings *f, enum slow slo
 	uint64_t n = f->group->sets[slow].slow.n, all = f->group->n;
 
 	out_printf(out, "%" PRIu64 " %s", all, one_or_many(all, "request", "requests"));
-	if (f->tally->traces > 1)
-		out_printf(out, " of %" PRIu64 " traces", f->tally->traces);
 	if (!all) {
 		out_text(out, ": nothing to compare\n");
 		return;
@@ -205,24 +202,25 @@ static void put_layers(struct out *out, const struct means *m, enum slow slow, c
 	}
 }
 
-static void put_trait(struct out *out, const struct tally *t, const struct tally_key *value)
+static void put_trait(struct out *out, const struct tally *t, const struct traits_value *v)
 {
 	/* where the name of the trait and a blank do not read well */
 	static const char *const before[TRAITS] = {[TRAIT_OFF_CPU] = "off CPU: ",
 						   [TRAIT_IRQ] = "irq: ",
 						   [TRAIT_SILENT] = "lcore ",
 						   [TRAIT_FULL] = "full queue of "};
-	uint64_t number = value->c;
+	uint64_t number = v->value.number;
+	uint32_t name = v->value.name;
 
-	out_text(out, before[value->what] ? before[value->what] : trait_names[value->what]);
-	if (!before[value->what])
+	out_text(out, before[v->trait] ? before[v->trait] : trait_names[v->trait]);
+	if (!before[v->trait])
 		out_char(out, ' ');
-	switch (value->what) {
+	switch (v->trait) {
 	case TRAIT_LCORE:
-		answer_write_lcore(out, t, value->a);
+		answer_write_lcore(out, t, name);
 		break;
 	case TRAIT_SILENT:
-		answer_write_lcore(out, t, value->a);
+		answer_write_lcore(out, t, name);
 		out_text(out, " stood still");
 		break;
 	case TRAIT_SIZE:
@@ -230,7 +228,7 @@ static void put_trait(struct out *out, const struct tally *t, const struct tally
 		break;
 	case TRAIT_REGION:
 		out_printf(out, "from LBA %" PRIu64 " of ", number << REQUESTS_REGION);
-		put_name(out, t, value->a);
+		put_name(out, t, name);
 		break;
 	case TRAIT_DEPTH:
 		if (number < 2)
@@ -240,7 +238,7 @@ static void put_trait(struct out *out, const struct tally *t, const struct tally
 				   ((uint64_t)1 << (number - 1)) * 2 - 1);
 		break;
 	default:
-		put_name(out, t, value->a);
+		put_name(out, t, name);
 	}
 }
 
@@ -267,16 +265,17 @@ static size_t common_width(const struct terminal *terminal)
 }
 
 /* Values that select the same requests are one row, with equals signs between them. Returns its end. */
-static size_t put_equal_traits(struct out *out, const struct traits *t, size_t i, const struct terminal *terminal)
+static size_t put_equal_traits(struct out *out, const struct tally *tally, const struct traits *t, size_t i,
+			       const struct terminal *terminal)
 {
 	size_t width = common_width(terminal);
-	const struct tally_value *first = t->all[i];
+	const struct traits_value *first = &t->all[i];
 	struct out text = {.fd = OUT_MEMORY}, value = {.fd = OUT_MEMORY};
 	size_t end = i;
 
-	for (; end < t->n && t->all[end]->hash == first->hash; end++) {
+	for (; end < t->n && t->all[end].hash == first->hash; end++) {
 		value.len = 0;
-		put_trait(&value, t->tally, &t->all[end]->key);
+		put_trait(&value, tally, &t->all[end]);
 		if (end > i &&
 		    utf8_count(out_contents(&text)) + utf8_count(out_contents(&value)) + strlen(" = ") > width) {
 			put_within(out, out_contents(&text), terminal, width);
@@ -288,17 +287,16 @@ static size_t put_equal_traits(struct out *out, const struct traits *t, size_t i
 		out_slice(&text, out_contents(&value));
 	}
 	put_padded(out, out_contents(&text), terminal, width);
-	out_printf(out, " %5.0f %% %5.0f %%\n", 100.0 * first->slow / t->set->slow.n,
-		   100.0 * first->others / t->set->others);
+	out_printf(out, " %5.0f %% %5.0f %%\n", 100.0 * first->slow / t->slow, 100.0 * first->others / t->others);
 	out_close(&text);
 	out_close(&value);
 	return end;
 }
 
 /* Seconds, with as many decimals as tell the two ends apart, but two at least. */
-static void put_window(struct out *out, const struct tally_set *set, const struct terminal *terminal)
+static void put_window(struct out *out, const struct traits *t, const struct terminal *terminal)
 {
-	const struct tally_window *w = &set->window;
+	const struct traits_window *w = &t->window;
 	struct out text = {.fd = OUT_MEMORY};
 	double ns = (double)(w->end - w->begin);
 	int decimals = 2;
@@ -308,97 +306,70 @@ static void put_window(struct out *out, const struct tally_set *set, const struc
 	out_printf(&text, "  between %.*f and %.*f s", decimals, (double)w->begin / 1e9, decimals,
 		   (double)w->end / 1e9);
 	put_padded(out, out_contents(&text), terminal, common_width(terminal));
-	out_printf(out, " %5.0f %% %5.0f %%\n", 100.0 * w->slow / set->slow.n, 100.0 * w->others / set->others);
+	out_printf(out, " %5.0f %% %5.0f %%\n", 100.0 * w->slow / t->slow, 100.0 * w->others / t->others);
 	out_close(&text);
 }
 
-static void put_traits(struct out *out, const struct tally *tally, uint32_t set, const struct terminal *terminal)
+static void put_traits(struct out *out, const struct tally *tally, const struct traits *traits,
+		       const struct terminal *terminal)
 {
-	struct traits traits = {};
-
-	traits_find(&traits, tally, set);
-	if (traits.n || traits.has_window) {
+	if (traits->n || traits->has_window) {
 		start_heads(out, terminal);
 		out_printf(out, "%-*s %7s %7s", (int)common_width(terminal), "what the slow ones have in common",
 			   "slow", "others");
 		end_heads(out, terminal);
 	}
-	for (size_t i = 0, row = 0; i < traits.n && row < TRAIT_ROWS; row++)
-		i = put_equal_traits(out, &traits, i, terminal);
-	if (traits.has_window)
-		put_window(out, traits.set, terminal);
-	traits_free(&traits);
+	for (size_t i = 0, row = 0; i < traits->n && row < TRAIT_ROWS; row++)
+		i = put_equal_traits(out, tally, traits, i, terminal);
+	if (traits->has_window)
+		put_window(out, traits, terminal);
 }
 
-static void put_what(struct out *out, const struct tally *t, const struct tally_key *wait)
+/* What was waited for. */
+static void put_resource(struct out *out, const struct tally *t, const struct owed_row *row)
 {
-	switch ((enum blame_what)wait->what) {
-	case BLAME_BUFFERS:
-		out_text(out, "buffers");
-		break;
-	case BLAME_LCORE:
-		out_text(out, wait->b == MAP_NONE ? "its lcore" : "lcore ");
-		answer_write_lcore(out, t, wait->b);
-		break;
-	case BLAME_SOCKET:
-		out_text(out, "its socket");
-		break;
-	case BLAME_DATA:
-		out_text(out, "its data");
-		break;
-	case BLAME_BDEV:
-		out_text(out, "bdev ");
-		put_name(out, t, wait->b);
-		break;
-	case BLAME_LEG:
-		out_text(out, "leg ");
-		put_name(out, t, wait->b);
-		break;
-	case BLAME_IO:
-		out_text(out, "an I/O of ");
-		put_name(out, t, wait->b);
-		break;
-	case BLAME_WHATS:
-		break;
-	}
-}
+	static const char *const words[RESOURCES] = {
+		[RESOURCE_NONE] = "something else", [RESOURCE_BUFFERS] = "buffers", [RESOURCE_LCORE] = "lcore ",
+		[RESOURCE_BDEV] = "bdev ",          [RESOURCE_LEG] = "leg ",        [RESOURCE_DRIVE] = "the drive of ",
+		[RESOURCE_SOCKET] = "its socket",   [RESOURCE_DATA] = "its data",   [RESOURCE_NETWORK] = "its network",
+	};
+	enum resource resource = fact_table[row->fact].resource;
 
-static const char *const haves[BLAME_WHATS] = {
-	[BLAME_BUFFERS] = "held by",
-	[BLAME_LCORE] = "busy with",
-	[BLAME_SOCKET] = "not read by",
-	[BLAME_DATA] = "not sent by",
-	[BLAME_BDEV] = "of",
-	[BLAME_LEG] = "of",
-	[BLAME_IO] = "of",
-};
+	if (resource == RESOURCE_LCORE && row->of == MAP_NONE) {
+		out_text(out, "its lcore");
+		return;
+	}
+	out_text(out, words[resource]);
+	if (resource == RESOURCE_LCORE)
+		answer_write_lcore(out, t, row->of);
+	else
+		put_name(out, t, row->of);
+}
 
 /* A row for what a host waited for, with the one that had most of it. */
 static void put_owed_row(struct out *out, const struct tally *t, const struct owed_row *most,
 			 const struct terminal *terminal)
 {
-	const struct tally_key *key = &most->wait->key;
+	const char *had = fact_table[most->fact].had;
 	struct out text = {.fd = OUT_MEMORY}, name = {.fd = OUT_MEMORY};
 	size_t width = first_width(terminal, OWED, AFTER_OWED), used = width + TIME + strlen(" 100 % ");
 
 	out_text(&text, "  ");
-	put_name(&name, t, key->a);
+	put_name(&name, t, most->host);
 	put_padded(&text, out_contents(&name), terminal, width < OWED ? NARROW_NAME : NAME);
 	out_text(&text, " waited for ");
 	name.len = 0;
-	put_what(&name, t, key);
+	put_resource(&name, t, most);
 	put_within(&text, out_contents(&name), terminal, width - utf8_count(out_contents(&text)));
 	put_padded(out, out_contents(&text), terminal, width);
 	put_time_column(out, most->all, TIME);
-	out_printf(out, " %3.0f %% ", 100.0 * most->wait->ns / most->all);
+	out_printf(out, " %3.0f %% ", 100.0 * most->ns / most->all);
 	name.len = 0;
-	if (key->c == MAP_NONE) {
+	if (most->who == MAP_NONE && fact_table[most->fact].who == FACT_OF_ANYBODY)
 		out_text(&name, "not attributed");
-	} else {
-		out_printf(out, "%s ", haves[key->what]);
-		used += strlen(haves[key->what]) + 1;
-		put_name(&name, t, key->c);
-	}
+	else
+		out_printf(&name, "%s%s", had, most->who != MAP_NONE ? " " : "");
+	put_name(&name, t, most->who);
 	put_within(out, out_contents(&name), terminal, terminal->width > used + NAME ? terminal->width - used : NAME);
 	out_char(out, '\n');
 	out_close(&text);
@@ -414,18 +385,16 @@ static void put_owed(struct out *out, const struct tally *t, uint32_t set, const
 
 	owed_find(&owed, t, set);
 	for (size_t i = 0; i < owed.n; i++)
-		all += owed.all[i].wait->ns;
+		all += owed.all[i].ns;
 	for (size_t i = 0; i < owed.n; i = owed_end(&owed, i)) {
 		const struct owed_row *most = &owed.all[i];
 
-		if (most->wait->key.c == MAP_NONE && most->all < all / NOTABLE_PART)
-			continue;
 		if (!row) {
 			start_heads(out, terminal);
 			out_printf(out, "%-*s%*s", width, "who waited for whom", TIME, "time");
 			end_heads(out, terminal);
 		}
-		if (row++ < OWED_ROWS)
+		if (most->all >= all / NOTABLE_PART && row++ < OWED_ROWS)
 			put_owed_row(out, t, most, terminal);
 		else
 			rest += most->all;
@@ -502,14 +471,10 @@ static void put_cause(struct out *out, const struct findings *f, const struct fi
 	out_close(&share);
 }
 
-static void put_cure(struct out *out, const struct tally *t, const struct finding *f, bool report)
+static void put_cure(struct out *out, const struct finding *f, bool report)
 {
-	const struct tally_example *example = &f->cause->example;
-
 	out_text(out, "  see:   trace-spans -s -k us=");
-	out_us(out, example->start);
-	if (t->traces > 1)
-		out_text(out, ", of one of the traces");
+	out_us(out, f->cause.example->start);
 	out_text(out, report ? " lines.jsonl" : "");
 	out_printf(out, "\n  often: %s\n", fact_table[findings_cause(f)].cure);
 }
@@ -517,7 +482,7 @@ static void put_cure(struct out *out, const struct tally *t, const struct findin
 /* Whether one said the same of other requests. There may be very many. */
 static bool is_repeated(struct map *said, const struct finding *f)
 {
-	uint32_t *value = map_put(said, (uint64_t)findings_cause(f) << 32 | f->cause->key.a);
+	uint32_t *value = map_put(said, (uint64_t)findings_cause(f) << 32 | f->cause.subject);
 	bool repeated = *value != MAP_NONE;
 
 	*value = 0;
@@ -538,7 +503,7 @@ static void put_findings(struct out *out, const struct findings *f, enum slow sl
 		put_cause(out, f, &f->all[0], terminal);
 		terminal_plain(terminal, out);
 		out_char(out, '\n');
-		put_cure(out, f->tally, &f->all[0], options->report);
+		put_cure(out, &f->all[0], options->report);
 	} else {
 		out_printf(out, "%s ",
 			   options->elsewhere   ? "in the trace, most of the time is in"
@@ -593,7 +558,7 @@ static void put_tables(struct out *out, const struct findings *f, enum slow slow
 	if (!f->group->sets[slow].slow.n)
 		return;
 	put_layers(out, m, slow, &options->terminal);
-	put_traits(out, f->tally, set, &options->terminal);
+	put_traits(out, f->tally, &f->group->sets[slow].traits, &options->terminal);
 	put_owed(out, f->tally, set, &options->terminal);
 }
 

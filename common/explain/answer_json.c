@@ -16,6 +16,21 @@ static void put_name(struct out *out, const char *key, const struct tally *t, ui
 	out_char(out, '"');
 }
 
+void answer_json_resource(struct out *out, const struct tally *t, enum fact fact, uint32_t of, uint32_t who)
+{
+	enum resource resource = fact_table[fact].resource;
+
+	out_printf(out, "\"resource\":\"%s\",\"cause\":\"%s\"", fact_resources[resource], fact_table[fact].name);
+	if (resource == RESOURCE_LCORE && of != MAP_NONE) {
+		out_text(out, ",\"of\":\"");
+		answer_write_lcore(out, t, of);
+		out_char(out, '"');
+	} else {
+		put_name(out, "of", t, of);
+	}
+	put_name(out, "who", t, who);
+}
+
 static void put_group(struct out *out, const struct findings *f, const char *key)
 {
 	out_text(out, "\"group\":{");
@@ -28,13 +43,13 @@ static void put_group(struct out *out, const struct findings *f, const char *key
 static void put_who(struct out *out, const struct findings *f, const struct finding *finding)
 {
 	if (fact_table[findings_cause(finding)].who != FACT_OF_LCORE) {
-		put_name(out, "who", f->tally, finding->cause->key.a);
-		out_text(out, finding->of_several ? ",\"of_several\":true" : "");
+		put_name(out, "who", f->tally, finding->cause.subject);
+		out_text(out, finding->cause.of_several ? ",\"of_several\":true" : "");
 		return;
 	}
 	out_text(out, ",\"who\":\"");
-	out_text(out, finding->cause->key.a == MAP_NONE ? "an lcore" : "lcore ");
-	answer_write_lcore(out, f->tally, finding->cause->key.a);
+	out_text(out, finding->cause.subject == MAP_NONE ? "an lcore" : "lcore ");
+	answer_write_lcore(out, f->tally, finding->cause.subject);
 	out_char(out, '"');
 }
 
@@ -52,35 +67,22 @@ static void put_layers(struct out *out, const struct means *m)
 	out_char(out, '}');
 }
 
-/* All rows of who waited for whom, which add up to the waits. */
-static void put_waits(struct out *out, const struct tally *t, uint32_t set)
+/* All rows of who waited for what, which add up to the lives. */
+static void put_rows(struct out *out, const struct tally *t, uint32_t set)
 {
 	struct owed owed = {};
 
 	owed_find(&owed, t, set);
-	out_text(out, ",\"waits\":[");
+	out_text(out, ",\"rows\":[");
 	for (size_t i = 0; i < owed.n; i++) {
-		const struct tally_wait *wait = owed.all[i].wait;
-		const struct tally_key *key = &wait->key;
+		const struct owed_row *row = &owed.all[i];
 
-		out_printf(out, "%s{\"for\":\"%s\"", i ? "," : "", blame_whats[key->what]);
-		if (key->what == BLAME_LCORE && key->b != MAP_NONE) {
-			out_text(out, ",\"lcore\":");
-			answer_write_lcore(out, t, key->b);
-		}
-		if (key->what == BLAME_BDEV || key->what == BLAME_IO)
-			put_name(out, "bdev", t, key->b);
-		if (key->what == BLAME_LEG) {
-			put_name(out, "leg", t, key->b);
-			put_name(out, "bdev", t, key->c);
-		}
-		put_name(out, "victim", t, key->a);
-		if (key->what != BLAME_LEG)
-			put_name(out, "who", t, key->c);
+		out_text(out, i ? ",{" : "{");
+		answer_json_resource(out, t, row->fact, row->of, row->who);
+		put_name(out, "host", t, row->host);
 		out_text(out, ",\"us\":");
-		big_write(out, wait->ns / 1000);
-		out_printf(out, ".%03u", (unsigned)(wait->ns % 1000));
-		out_char(out, '}');
+		big_write(out, row->ns / 1000);
+		out_printf(out, ".%03u}", (unsigned)(row->ns % 1000));
 	}
 	out_char(out, ']');
 	owed_free(&owed);
@@ -91,8 +93,8 @@ static const char *kind_of(enum slow slow, const struct answer_options *options)
 	return options->against ? "against" : tally_slows[slow];
 }
 
-/* *has_waits: an object has those of its set. */
-static void put_finding(struct out *out, const struct findings *f, const struct finding *finding, bool *has_waits,
+/* *has_rows: an object has those of its set. */
+static void put_finding(struct out *out, const struct findings *f, const struct finding *finding, bool *has_rows,
 			const struct answer_options *options)
 {
 	const struct tally_set *set = &f->group->sets[finding->slow];
@@ -100,17 +102,16 @@ static void put_finding(struct out *out, const struct findings *f, const struct 
 
 	out_printf(out, "\"cause\":\"%s\"", fact_table[findings_cause(finding)].name);
 	put_who(out, f, finding);
-	put_name(out, "victim", f->tally, finding->victim);
+	put_name(out, "victim", f->tally, finding->cause.victim);
 	out_printf(out, ",\"kind\":\"%s\",\"excess_us\":%.3f,\"share\":%.3f", kind_of(finding->slow, options),
 		   finding->ns / 1000 / set->slow.n, finding->share);
 	put_times(out, set, &m);
-	out_printf(out, ",\"n\":%" PRIu64 ",\"bursts\":%" PRIu64 ",\"example_us\":", finding->cause->n,
-		   finding->cause->bursts);
-	out_us(out, finding->cause->example.start);
+	out_printf(out, ",\"n\":%" PRIu64 ",\"bursts\":%" PRIu64 ",\"example_us\":", finding->cause.n, finding->bursts);
+	out_us(out, finding->cause.example->start);
 	put_layers(out, &m);
-	if (!*has_waits)
-		put_waits(out, f->tally, tally_set_number(f->tally, f->group, finding->slow));
-	*has_waits = true;
+	if (!*has_rows)
+		put_rows(out, f->tally, tally_set_number(f->tally, f->group, finding->slow));
+	*has_rows = true;
 }
 
 /* Nothing stands out. */
@@ -123,22 +124,20 @@ static void put_none(struct out *out, const struct findings *f, const struct ans
 	out_printf(out, "\"cause\":\"none\",\"kind\":\"%s\"", kind_of(slow, options));
 	put_times(out, set, &m);
 	put_layers(out, &m);
-	put_waits(out, f->tally, tally_set_number(f->tally, f->group, slow));
+	put_rows(out, f->tally, tally_set_number(f->tally, f->group, slow));
 }
 
 void answer_json(struct out *out, const struct findings *f, const struct answer_options *options)
 {
 	size_t n = options->max && options->max < f->n ? options->max : f->n;
-	bool has_waits[SLOWS] = {};
+	bool has_rows[SLOWS] = {};
 
 	for (size_t i = 0; i < n || (!n && !i); i++) {
 		out_char(out, '{');
 		if (options->group)
 			put_group(out, f, options->group);
-		if (f->tally->traces > 1)
-			out_printf(out, "\"traces\":%" PRIu64 ",", f->tally->traces);
 		if (n)
-			put_finding(out, f, &f->all[i], &has_waits[f->all[i].slow], options);
+			put_finding(out, f, &f->all[i], &has_rows[f->all[i].slow], options);
 		else
 			put_none(out, f, options);
 		if (!i && f->group->old) {

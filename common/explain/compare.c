@@ -17,11 +17,6 @@ enum {
 	MOST_BITS = 16,    /* by which sizes that are compared may differ */
 };
 
-static unsigned bits_of(uint64_t value)
-{
-	return value ? 64 - __builtin_clzll(value) : 0;
-}
-
 /* Instead of the size: of a request without its creation, which does not say what it was. Sizes are below. */
 enum { PART = 128 };
 
@@ -44,9 +39,7 @@ static struct compare_key key_of(const struct compare *c, const struct request *
 	return (struct compare_key){
 		.family = q->family,
 		.type = q->type,
-		.size = is_part         ? PART
-			: q->has_blocks ? 1 + bits_of(q->blocks)
-					: 0,
+		.size = is_part ? PART : requests_size(q),
 		.connection = q->connection,
 		.bdev = q->bdev,
 		.leg = requests_has_legs(c->requests, q->bdev) ? q->leg : MAP_NONE,

@@ -39,7 +39,7 @@ enum findings_doubt findings_doubt(const struct finding *f)
 {
 	enum fact cause = findings_cause(f);
 
-	if (is_momentary(cause) && f->cause->bursts < 2)
+	if (is_momentary(cause) && f->bursts < 2)
 		return DOUBT_ONCE;
 	if (is_its_own(cause))
 		return DOUBT_OWN;
@@ -62,21 +62,24 @@ static int most_important_first(const void *a, const void *b, void *context)
 		return x->slow < y->slow ? -1 : 1;
 	if (findings_cause(x) != findings_cause(y))
 		return findings_cause(x) < findings_cause(y) ? -1 : 1;
-	return tally_compare_names(context, x->cause->key.a, y->cause->key.a);
+	return tally_compare_names(context, x->cause.subject, y->cause.subject);
 }
 
-static struct finding *add(struct findings *f, const struct tally_cause *cause, enum slow slow, double ns, double share)
+static void add(struct findings *f, const struct findings_cause *cause, enum slow slow, double ns, double share)
 {
 	f->all = mem_room(f->all, f->n, &f->cap);
-	f->all[f->n] = (struct finding){.slow = slow, .cause = cause, .victim = MAP_NONE, .ns = ns, .share = share};
-	return &f->all[f->n++];
+	f->all[f->n++] = (struct finding){.slow = slow,
+					  .cause = *cause,
+					  .ns = ns,
+					  .share = share,
+					  .bursts = f->group->sets[slow].fact_bursts[cause->fact]};
 }
 
 /* Without lines of offcpusnoop, a silence in few requests may be that of a machine that is a little busy. */
-static bool is_vague(const struct findings *f, enum slow slow, const struct tally_cause *cause)
+static bool is_vague(const struct findings *f, enum slow slow, const struct findings_cause *cause)
 {
-	return cause->key.what == FACT_SILENT && slow == SLOW_TAIL &&
-	       f->group->sets[SLOW_TAIL].excess < f->group->total / NOTABLE_PART && !cause->example.covered;
+	return cause->fact == FACT_SILENT && slow == SLOW_TAIL &&
+	       f->group->sets[SLOW_TAIL].excess < f->group->total / NOTABLE_PART && !cause->example->covered;
 }
 
 static double extra(const struct tally_set *set)
@@ -85,140 +88,155 @@ static double extra(const struct tally_set *set)
 }
 
 /* How much more of a cause slow requests have than fast ones, which have it, too: of them, in proportion. */
-static double excess_of(const struct findings *f, enum slow slow, const struct tally_cause *cause)
+static double excess_of(const struct findings *f, enum slow slow, const struct findings_cause *cause)
 {
 	const struct tally_set *set = &f->group->sets[slow];
-	enum fact plain = tally_plain(cause->key.what);
-	double ns = slow == SLOW_GROUP && group_proves(cause->key.what) ? cause->ns : cause->proven;
+	enum fact plain = tally_plain(cause->fact);
+	double ns = slow == SLOW_GROUP && group_proves(cause->fact) ? cause->ns : cause->proven;
 
-	return ns - (double)set->fast.causes[plain] * ((double)cause->ns / (double)set->slow.causes[plain]);
+	return ns - (double)set->fast.facts[plain] * ((double)cause->ns / (double)set->slow.facts[plain]);
 }
 
-/* A cause of one, or of all who have it. */
-struct suspects {
-	const struct tally_cause *most;
-	double ns, most_ns;
-	uint64_t n; /* requests that have it for a quarter of their life */
-};
-
-/* Of those with as much, the first name counts. */
-static void suspect(struct suspects *s, const struct tally *t, const struct tally_cause *cause, double ns)
+/* Whose it is: what its resource is of, or whoever had that. */
+static uint32_t subject_of(const struct tally_key *key)
 {
-	if (!s->most || ns > s->most_ns ||
-	    (ns == s->most_ns && tally_compare_names(t, cause->key.a, s->most->key.a) < 0)) {
-		s->most = cause;
-		s->most_ns = ns;
+	return fact_is_of(key->fact) ? key->of : fact_table[key->fact].who == FACT_OF_NOBODY ? MAP_NONE : key->who;
+}
+
+static int by_cause(const void *a, const void *b, void *context)
+{
+	const struct tally_key *x = &(*(const struct tally_row *const *)a)->key,
+			       *y = &(*(const struct tally_row *const *)b)->key;
+	int order;
+
+	if (x->fact != y->fact)
+		return x->fact < y->fact ? -1 : 1;
+	order = tally_compare_names(context, subject_of(x), subject_of(y));
+	return order ? order : tally_compare_names(context, x->connection, y->connection);
+}
+
+/* The causes of a set: rows of the same fact and subject, in the order of these. The caller frees them. */
+static struct findings_cause *find_causes(const struct tally *t, uint32_t set, size_t *n)
+{
+	const struct tally_row **rows = mem_array(t->num_rows, sizeof(struct tally_row *));
+	struct findings_cause *causes = mem_array(t->num_rows, sizeof(*causes)), *last = NULL;
+	size_t num_rows = 0;
+	unsigned __int128 most = 0, of_victim = 0;
+
+	*n = 0;
+	for (size_t i = 0; i < t->num_rows; i++)
+		if (t->rows[i].key.set == set)
+			rows[num_rows++] = &t->rows[i];
+	qsort_r(rows, num_rows, sizeof(*rows), by_cause, (void *)t);
+	for (size_t i = 0; i < num_rows; i++) {
+		const struct tally_row *row = rows[i];
+		uint32_t subject = subject_of(&row->key);
+
+		if (!last || last->fact != row->key.fact || last->subject != subject) {
+			last = &causes[(*n)++];
+			*last = (struct findings_cause){row->key.fact, subject, .example = row->example};
+			most = of_victim = 0;
+		} else if (row->key.connection != rows[i - 1]->key.connection) {
+			of_victim = 0;
+		}
+		last->ns += row->ns;
+		last->proven += row->proven;
+		last->n += row->n;
+		if (row->longest > last->longest) {
+			last->longest = row->longest;
+			last->example = row->example;
+		}
+		of_victim += row->ns;
+		if (of_victim > most) {
+			most = of_victim;
+			last->victim = row->key.connection;
+		}
 	}
-	s->ns += ns;
-	s->n += cause->n;
+	free(rows);
+	return causes;
 }
 
-static void judge(struct findings *f, enum slow slow, const struct suspects *s)
+static void judge(struct findings *f, enum slow slow, const struct findings_cause *cause, double ns)
 {
 	const struct tally_set *set = &f->group->sets[slow];
-	enum fact cause = s->most->key.what;
-	double all = extra(set), least = all * LEAST_SHARE;
-	double each = (double)f->least_ns;
+	double all = extra(set), each = is_by_comparison(cause->fact) ? (double)f->budget_ns : (double)f->least_ns;
 
-	if (all <= 0 || is_vague(f, slow, s->most) || (!set->fast.n && cause == FACT_IRQ))
+	if (all <= 0 || is_vague(f, slow, cause) || (!set->fast.n && cause->fact == FACT_IRQ))
 		return;
-	if (is_by_comparison(cause))
-		each = (double)f->budget_ns;
-	if ((slow != SLOW_TAIL && s->ns < (double)f->group->total / NOTABLE_PART) || s->ns < each * (s->n ? s->n : 1))
+	if ((slow != SLOW_TAIL && ns < (double)f->group->total / NOTABLE_PART) || ns < each * (cause->n ? cause->n : 1))
 		return;
-	if (s->ns > 0 && s->ns >= least)
-		add(f, s->most, slow, s->ns, s->ns / all)->of_several = s->most_ns < s->ns / 2;
+	if (ns > 0 && ns >= all * LEAST_SHARE)
+		add(f, cause, slow, ns, ns / all);
 }
 
 /* Whether it is one cause, whoever has it: what many do to a reactor together is no less than what one does. */
-static bool is_of_anybody(enum fact cause)
+static bool is_of_anybody(enum fact fact)
 {
-	return fact_table[cause].who == FACT_OF_ANYBODY && cause != FACT_LEG;
+	return fact_table[fact].who == FACT_OF_ANYBODY;
 }
 
-/* The causes of a set: those of several by themselves, unless all who have it together are one. */
-static void judge_set(struct findings *f, enum slow slow, uint32_t set)
+/*
+ * Judges n causes of a fact. Of several of whom none has half of the time, it is one, which is said of the one with
+ * most; of those with as much, of the first.
+ */
+static void judge_fact(struct findings *f, enum slow slow, const struct findings_cause *causes, size_t n)
 {
-	const struct tally *t = f->tally;
-	struct suspects all[FACTS] = {};
+	struct findings_cause all = *causes;
+	double sum = 0, most = 0;
+	uint64_t requests = 0;
 
-	for (size_t i = 0; i < t->num_causes; i++)
-		if (t->causes[i].key.set == set && t->causes[i].key.what != FACT_QUEUE)
-			suspect(&all[t->causes[i].key.what], t, &t->causes[i], excess_of(f, slow, &t->causes[i]));
-	for (enum fact cause = 0; cause < FACTS; cause++)
-		if (all[cause].most && is_of_anybody(cause) && all[cause].most_ns < all[cause].ns / 2)
-			judge(f, slow, &all[cause]);
-	for (size_t i = 0; i < t->num_causes; i++) {
-		const struct tally_cause *cause = &t->causes[i];
-		const struct suspects *of = &all[cause->key.what];
-		struct suspects one = {};
+	for (size_t i = 0; i < n; i++) {
+		double ns = excess_of(f, slow, &causes[i]);
 
-		if (cause->key.set != set || cause->key.what == FACT_QUEUE ||
-		    (is_of_anybody(cause->key.what) && of->most_ns < of->ns / 2))
-			continue;
-		suspect(&one, t, cause, excess_of(f, slow, cause));
-		judge(f, slow, &one);
+		if (ns > most) {
+			all = causes[i];
+			most = ns;
+		}
+		requests += causes[i].n;
+		sum += ns;
 	}
+	if (is_of_anybody(causes->fact) && most < sum / 2) {
+		all.n = requests;
+		all.of_several = true;
+		judge(f, slow, &all, sum);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		judge(f, slow, &causes[i], excess_of(f, slow, &causes[i]));
 }
 
 /* The host that most of the slow requests which filled a queue are of, if it has half of them. */
-static void judge_queues(struct findings *f, enum slow slow, uint32_t set)
+static void judge_queues(struct findings *f, enum slow slow, const struct findings_cause *causes, size_t n)
 {
-	const struct tally *t = f->tally;
-	const struct tally_times *times = &f->group->sets[slow].slow;
-	const struct tally_cause *most = NULL;
+	const struct tally_set *set = &f->group->sets[slow];
+	const struct findings_cause *most = causes;
 
-	for (size_t i = 0; i < t->num_causes; i++) {
-		const struct tally_cause *cause = &t->causes[i];
-
-		if (cause->key.set != set || cause->key.what != FACT_QUEUE)
-			continue;
-		if (!most || cause->n > most->n ||
-		    (cause->n == most->n && tally_compare_names(t, cause->key.a, most->key.a) < 0))
-			most = cause;
-	}
-	if (most && extra(&f->group->sets[slow]) > 0 && most->n >= times->n / 2)
-		add(f, most, slow, extra(&f->group->sets[slow]), (double)most->n / times->n);
+	for (size_t i = 1; i < n; i++)
+		if (causes[i].n > most->n)
+			most = &causes[i];
+	if (extra(set) > 0 && most->n >= set->slow.n / 2)
+		add(f, most, slow, extra(set), (double)most->n / set->slow.n);
 }
 
-/* The connection with most time of each finding. */
-static void find_victims(struct findings *f)
+static void judge_set(struct findings *f, enum slow slow)
 {
-	const struct tally *t = f->tally;
-	struct finding **of = mem_array(t->num_causes, sizeof(*of));
-	unsigned __int128 *most = mem_array(f->n, sizeof(*most));
+	size_t n, end;
+	struct findings_cause *causes = find_causes(f->tally, tally_set_number(f->tally, f->group, slow), &n);
 
-	for (size_t i = 0; i < f->n; i++)
-		of[f->all[i].cause - t->causes] = &f->all[i];
-	for (size_t i = 0; i < t->num_victims; i++) {
-		const struct tally_victim *v = &t->victims[i];
-		uint32_t cause = tally_find_cause(t, v);
-		struct finding *finding = cause == MAP_NONE ? NULL : of[cause];
-		unsigned __int128 *ns;
-
-		if (!finding)
-			continue;
-		ns = &most[finding - f->all];
-		if (v->ns > *ns || (v->ns == *ns && tally_compare_names(t, v->key.b, finding->victim) < 0)) {
-			*ns = v->ns;
-			finding->victim = v->key.b;
-		}
+	for (size_t i = 0; i < n; i = end) {
+		for (end = i; end < n && causes[end].fact == causes[i].fact;)
+			end++;
+		(causes[i].fact == FACT_QUEUE ? judge_queues : judge_fact)(f, slow, causes + i, end - i);
 	}
-	free(most);
-	free(of);
+	free(causes);
 }
 
 void findings_find(struct findings *f, const struct tally *t, const struct tally_group *group)
 {
-	uint32_t first = tally_set_number(t, group, 0);
-
 	f->tally = t;
 	f->group = group;
-	for (enum slow slow = 0; slow < SLOWS; slow++) {
-		judge_set(f, slow, first + slow);
-		judge_queues(f, slow, first + slow);
-	}
-	find_victims(f);
+	for (enum slow slow = 0; slow < SLOWS; slow++)
+		judge_set(f, slow);
 	if (f->n)
 		qsort_r(f->all, f->n, sizeof(*f->all), most_important_first, (void *)t);
 }

@@ -5,13 +5,24 @@
 
 #include "tally.h"
 
+/* What rows of a fact and its subject have in common. */
+struct findings_cause {
+	enum fact fact;
+	uint32_t subject; /* whom or what it belongs to, in names; MAP_NONE: not known */
+	uint32_t victim;  /* the connection that has most of it */
+	bool of_several;  /* the subject has most of it, but less than half */
+	uint64_t n;       /* requests that have it for a quarter of their life */
+	uint64_t longest; /* ns, of a request */
+	unsigned __int128 ns, proven;
+	const struct request *example; /* that request */
+};
+
 struct finding {
 	enum slow slow;
-	const struct tally_cause *cause; /* if it is of_several, of the one with most of it */
-	bool of_several;                 /* none of those who have it has half of it */
-	uint32_t victim;                 /* the connection that has most of it, in names */
-	double ns;                       /* more than that of comparable requests, of all slow ones */
-	double share;                    /* of what all slow ones of the set have more */
+	struct findings_cause cause;
+	double ns;       /* more than that of comparable requests, of all slow ones */
+	double share;    /* of what all slow ones of the set have more */
+	uint64_t bursts; /* groups of requests with this fact, whoever had it, that overlap in time */
 };
 
 /* What a round trip on a local network takes: of less, no host notices much. */
@@ -31,7 +42,7 @@ void findings_find(struct findings *f, const struct tally *t, const struct tally
 
 static inline enum fact findings_cause(const struct finding *finding)
 {
-	return finding->cause->key.what;
+	return finding->cause.fact;
 }
 
 /* The set that the page is about: that of the first finding, else the one that is slowest. */

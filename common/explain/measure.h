@@ -10,10 +10,13 @@ struct measure_options {
 	struct compare_options compare;
 	bool open;         /* requests in flight as well */
 	bool group;        /* each group of -g by itself */
-	size_t max_groups; /* at most this many, at most TALLY_GROUPS: those with most time */
+	size_t max_groups; /* at most this many: those with most time */
 };
 
 /* t is empty; its names are those of the requests. */
 void measure_trace(struct tally *t, struct requests *requests, const struct measure_options *options);
+
+/* Adds up the lives of all requests, finished or not, as rows of TALLY_LEDGER only. */
+void measure_ledger(struct tally *t, struct requests *requests);
 
 #endif

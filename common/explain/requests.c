@@ -197,11 +197,6 @@ static uint32_t add_facts(struct requests *r, const struct spanline *line)
 	return r->num_facts++;
 }
 
-static unsigned bits_of(uint64_t value)
-{
-	return value ? 64 - __builtin_clzll(value) : 0;
-}
-
 bool requests_see(struct requests *r, const struct spanline *line)
 {
 	if (line->has_parent)
@@ -247,7 +242,7 @@ void requests_add(struct requests *r, const struct spanline *line, struct reques
 			      .waits = r->num_waits,
 			      .region = line->io.numbers[REQUEST_IO_LBA] >> REQUESTS_REGION,
 			      .num_waits = line->num_waits,
-			      .qd = bits_of(line->io.numbers[REQUEST_IO_QD]),
+			      .qd = requests_bits(line->io.numbers[REQUEST_IO_QD]),
 			      .wanted = role.wanted,
 			      .base = role.base,
 			      .front = is_front(line),

@@ -45,7 +45,7 @@ struct request {
 	uint64_t start, life;
 	uint64_t layers[LAYERS];
 	uint64_t blocks;
-	uint64_t stood_still; /* ns of its longest wait in which the lcore stood still; set by blame_start() */
+	uint64_t stood_still; /* ns of its longest wait in which the lcore stood still; set by ledger_start() */
 	/* in names; MAP_NONE: not known */
 	uint32_t family, type, connection, host, bdev, leg, status, source, group;
 	uint32_t lcore;  /* in lcores */
@@ -125,6 +125,35 @@ static inline bool requests_is_limited(const struct requests *r, uint32_t bdev)
 static inline bool requests_has_legs(const struct requests *r, uint32_t bdev)
 {
 	return bdev < r->num_names && r->of_names[bdev].has_legs;
+}
+
+/* Bits of a number: sizes and queue depths of as many bits are alike. */
+static inline unsigned requests_bits(uint64_t value)
+{
+	return value ? 64 - __builtin_clzll(value) : 0;
+}
+
+/* Bits of the number of blocks of a request, and 1; 0: it has none. */
+static inline unsigned requests_size(const struct request *q)
+{
+	return q->has_blocks ? 1 + requests_bits(q->blocks) : 0;
+}
+
+/* Requests that overlap in time, in the order of their starts; all zero at first. */
+struct requests_burst {
+	uint64_t end;
+	bool has_any;
+};
+
+/* Whether a request starts after all before it have ended. */
+static inline bool requests_start_burst(struct requests_burst *b, const struct request *q)
+{
+	uint64_t end = q->start + q->life;
+	bool starts = !b->has_any || q->start > b->end;
+
+	b->end = !b->has_any || end > b->end ? end : b->end;
+	b->has_any = true;
+	return starts;
 }
 
 static inline struct slice requests_name(const struct requests *r, uint32_t name)

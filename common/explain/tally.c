@@ -9,58 +9,33 @@ const char *const tally_slows[SLOWS] = {[SLOW_GROUP] = "group", [SLOW_TAIL] = "t
 
 struct tally_group *tally_group(struct tally *t, uint32_t name)
 {
-	struct tally_group *group;
+	struct tally_group *group = table_put(&t->map, name, t->groups, t->num_groups, t->cap_groups);
 
-	if (t->num_groups == TALLY_GROUPS && map_get(&t->map, name) == MAP_NONE)
-		return NULL;
-	group = table_put(&t->map, name, t->groups, t->num_groups, t->cap_groups);
 	group->name = name;
 	return group;
 }
 
-/* The row of a key in an array of rows that start with their keys; NULL: there are too many. */
-#define find_row(t, keys, key, rows, n, cap)                                                                 \
-	({                                                                                                   \
-		uint32_t number_ = intern_add_below(keys, (struct slice){(const char *)&(key), sizeof(key)}, \
-						    TALLY_ROWS);                                             \
-                                                                                                             \
-		(t)->dropped += number_ == MAP_NONE;                                                         \
-		if (number_ != MAP_NONE && number_ == (n))                                                   \
-			table_at(rows, n, cap, number_)->key = (key);                                        \
-		number_ == MAP_NONE ? NULL : &(rows)[number_];                                               \
-	})
-
-struct tally_cause *tally_cause(struct tally *t, struct tally_key key)
+void tally_add(struct tally *t, uint32_t set, const struct request *q, const struct ledger_entry *entry)
 {
-	size_t n = t->num_causes;
-	struct tally_cause *cause = find_row(t, &t->cause_keys, key, t->causes, t->num_causes, t->cap_causes);
+	struct tally_key key = {set,           entry->fact, entry->of, entry->who,
+				q->connection, q->type,     q->lcore,  requests_size(q)};
+	uint32_t number = intern_add_below(&t->keys, (struct slice){(const char *)&key, sizeof(key)}, TALLY_ROWS);
+	struct tally_row *row;
 
-	if (t->num_causes > n)
-		cause->example.source = MAP_NONE;
-	return cause;
-}
-
-struct tally_victim *tally_victim(struct tally *t, struct tally_key key)
-{
-	return find_row(t, &t->victim_keys, key, t->victims, t->num_victims, t->cap_victims);
-}
-
-struct tally_value *tally_value(struct tally *t, struct tally_key key)
-{
-	return find_row(t, &t->value_keys, key, t->values, t->num_values, t->cap_values);
-}
-
-struct tally_wait *tally_wait(struct tally *t, struct tally_key key)
-{
-	return find_row(t, &t->wait_keys, key, t->waits, t->num_waits, t->cap_waits);
-}
-
-uint32_t tally_find_cause(const struct tally *t, const struct tally_victim *victim)
-{
-	struct tally_key key = victim->key;
-
-	key.b = 0;
-	return intern_get(&t->cause_keys, (struct slice){(const char *)&key, sizeof(key)});
+	if (number == MAP_NONE) {
+		t->dropped++;
+		return;
+	}
+	row = table_at(t->rows, t->num_rows, t->cap_rows, number);
+	row->key = key;
+	row->requests++;
+	row->n += entry->ns >= q->life / 4;
+	row->ns += entry->ns;
+	row->proven += entry->proven;
+	if (!row->example || entry->ns > row->longest) {
+		row->longest = entry->ns;
+		row->example = q;
+	}
 }
 
 int tally_compare_names(const struct tally *t, uint32_t a, uint32_t b)
@@ -68,33 +43,13 @@ int tally_compare_names(const struct tally *t, uint32_t a, uint32_t b)
 	return a == b ? 0 : slice_compare(tally_name(t, a), tally_name(t, b));
 }
 
-void tally_keep_example(const struct tally *t, struct tally_example *kept, const struct tally_example *other)
-{
-	int order = (kept->proven > other->proven) - (kept->proven < other->proven);
-
-	if (!order)
-		order = (kept->ns > other->ns) - (kept->ns < other->ns);
-	if (!order)
-		order = (kept->start < other->start) - (kept->start > other->start);
-	if (!order)
-		order = -tally_compare_names(t, kept->source, other->source);
-	/* the same place in two traces */
-	if (!order)
-		order = kept->covered - other->covered;
-	if (order < 0)
-		*kept = *other;
-}
-
 void tally_free(struct tally *t)
 {
 	map_free(&t->map);
+	for (size_t i = 0; i < t->num_groups; i++)
+		for (enum slow slow = 0; slow < SLOWS; slow++)
+			traits_free(&t->groups[i].sets[slow].traits);
 	free(t->groups);
-	intern_free(&t->cause_keys);
-	intern_free(&t->victim_keys);
-	intern_free(&t->value_keys);
-	intern_free(&t->wait_keys);
-	free(t->causes);
-	free(t->victims);
-	free(t->values);
-	free(t->waits);
+	intern_free(&t->keys);
+	free(t->rows);
 }

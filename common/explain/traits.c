@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "mem.h"
+#include "table.h"
 
 static const double CHANCE = 0.01;    /* that any of the values, or of the windows, is due to it */
 static const double DIFFERENCE = 0.2; /* of the shares of slow ones and others */
@@ -36,82 +36,188 @@ static double fisher(uint64_t k, uint64_t n, uint64_t have, uint64_t all)
 	return tail / sum;
 }
 
-static double difference(const struct traits *t, const struct tally_value *v)
+/* Any number of the same bits as i; different ones are independent for this purpose. */
+static uint64_t mix(uint64_t i)
 {
-	return (double)v->slow / t->set->slow.n - (double)v->others / t->set->others;
+	i = (i + 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9;
+	i = (i ^ i >> 27) * 0x94d049bb133111eb;
+	return i ^ i >> 31;
 }
 
-static int largest_first(const void *a, const void *b, void *context)
+static double share_difference(const struct traits *t, uint64_t slow, uint64_t others)
 {
-	const struct tally_value *x = *(const struct tally_value *const *)a, *y = *(const struct tally_value *const *)b;
-	const struct traits *t = context;
-	double dx = difference(t, x), dy = difference(t, y);
-
-	if (dx != dy)
-		return dx < dy ? 1 : -1;
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	if (x->key.what != y->key.what)
-		return x->key.what < y->key.what ? -1 : 1;
-	if (x->key.a != y->key.a)
-		return tally_compare_names(t->tally, x->key.a, y->key.a);
-	return (x->key.c > y->key.c) - (x->key.c < y->key.c);
+	return (double)slow / t->slow - (double)others / t->others;
 }
 
 /* samples: of bursts, which have it; slow requests that overlap in time count once: what hits several is one event. */
 static bool is_chance(const struct traits *t, uint64_t samples, uint64_t others, size_t compared)
 {
-	const struct tally_set *set = t->set;
-	uint64_t all = set->bursts < set->slow.n ? set->bursts : set->slow.n, n = all < SAMPLES ? all : SAMPLES;
+	uint64_t all = t->bursts < t->slow ? t->bursts : t->slow, n = all < SAMPLES ? all : SAMPLES;
 	uint64_t k = (unsigned __int128)samples * n / all;
 
-	return fisher(k, n, k + others, n + set->others) * compared > CHANCE;
+	return fisher(k, n, k + others, n + t->others) * compared > CHANCE;
 }
 
-static bool is_value_chance(const struct traits *t, const struct tally_value *v, size_t compared)
+/* Adds the values of a trait. */
+static void count_values(struct traits *t, const struct compare *c, enum compare_set set, enum trait trait)
 {
-	const struct tally_set *set = t->set;
+	struct map map = {};
 
-	if (set->bursts >= set->slow.n)
-		return is_chance(t, v->slow, v->others, compared);
-	return is_chance(t, (unsigned __int128)v->slow * set->bursts / set->slow.n, v->others, compared);
-}
+	for (size_t i = 0; i < c->n; i++) {
+		const struct request *q = compare_request(c, i);
+		struct trait_value value;
+		struct traits_value *v;
 
-/* A window has to have most of the slow requests and of their bursts: one long moment is no window. */
-static bool is_window(const struct traits *t)
-{
-	const struct tally_set *set = t->set;
-	const struct tally_window *w = &set->window;
-
-	if (w->slow < SUPPORT || 2 * w->slow < set->slow.n || 2 * w->bursts < set->bursts)
-		return false;
-	return (double)w->slow / set->slow.n - (double)w->others / set->others >= DIFFERENCE &&
-	       !is_chance(t, w->bursts, w->others, w->candidates);
-}
-
-void traits_find(struct traits *t, const struct tally *tally, uint32_t set)
-{
-	size_t compared = 0;
-
-	t->tally = tally;
-	t->set = tally_set(tally, set);
-	if (!t->set->others || !t->set->bursts)
-		return;
-	for (size_t i = 0; i < tally->num_values; i++)
-		compared += tally->values[i].key.set == set;
-	for (size_t i = 0; i < tally->num_values; i++) {
-		const struct tally_value *v = &tally->values[i];
-
-		if (v->key.set != set || v->slow < SUPPORT || v->slow > t->set->slow.n || v->others > t->set->others)
+		if (c->set_of[i] == SET_NONE || !trait_of(c->requests, q, trait, &value))
 			continue;
-		if (difference(t, v) < DIFFERENCE || is_value_chance(t, v, compared))
-			continue;
-		t->all = mem_room(t->all, t->n, &t->cap);
-		t->all[t->n++] = v;
+		/* a trait has names, small numbers with names, or numbers */
+		v = table_put(&map, value.number ^ (uint64_t)value.name << 32, t->all, t->n, t->cap);
+		v->trait = trait;
+		v->value = value;
+		*(c->set_of[i] == set ? &v->slow : &v->others) += 1;
+		v->hash += mix(mix(q->start) + c->order[i]);
 	}
-	if (t->n)
-		qsort_r(t->all, t->n, sizeof(*t->all), largest_first, t);
-	t->has_window = is_window(t);
+	map_free(&map);
+}
+
+static bool is_common(const struct traits *t, const struct traits_value *v, size_t compared)
+{
+	uint64_t samples = v->slow;
+
+	if (t->bursts < t->slow)
+		samples = (unsigned __int128)v->slow * t->bursts / t->slow;
+	return v->slow >= SUPPORT && share_difference(t, v->slow, v->others) >= DIFFERENCE &&
+	       !is_chance(t, samples, v->others, compared);
+}
+
+static int largest_first(const void *a, const void *b, void *context)
+{
+	const struct traits_value *x = a, *y = b;
+	const struct traits *t = context;
+	double dx = share_difference(t, x->slow, x->others), dy = share_difference(t, y->slow, y->others);
+
+	if (dx != dy)
+		return dx < dy ? 1 : -1;
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	if (x->trait != y->trait)
+		return x->trait < y->trait ? -1 : 1;
+	if (x->value.name != y->value.name)
+		return x->value.name < y->value.name ? -1 : 1;
+	return (x->value.number > y->value.number) - (x->value.number < y->value.number);
+}
+
+/* A trace is divided into this many parts with the same number of requests; windows are some of them in a row. */
+enum { PARTS = 64, WINDOWS = PARTS * (PARTS + 1) / 2 };
+
+/* What starts in a part, and in all before it. */
+struct part {
+	uint64_t slow, others, bursts;
+};
+
+static void count_parts(struct part parts[PARTS + 1], const struct compare *c)
+{
+	struct requests_burst burst = {};
+
+	for (size_t i = 0; i < c->n; i++) {
+		struct part *part = &parts[i * PARTS / c->n + 1];
+
+		if (c->set_of[i] == SET_TAIL) {
+			part->slow++;
+			part->bursts += requests_start_burst(&burst, compare_request(c, i));
+		} else {
+			part->others += c->set_of[i] != SET_NONE;
+		}
+	}
+	for (unsigned i = 1; i <= PARTS; i++) {
+		parts[i].slow += parts[i - 1].slow;
+		parts[i].others += parts[i - 1].others;
+		parts[i].bursts += parts[i - 1].bursts;
+	}
+}
+
+/* From the first to the last request of the tail that starts in some parts. */
+static struct traits_window window_of(const struct compare *c, unsigned from, unsigned to)
+{
+	struct traits_window window = {.begin = UINT64_MAX};
+
+	for (size_t i = 0; i < c->n; i++) {
+		uint64_t start = compare_request(c, i)->start;
+
+		if (c->set_of[i] != SET_TAIL || i * PARTS / c->n < from || i * PARTS / c->n >= to)
+			continue;
+		window.begin = window.begin < start ? window.begin : start;
+		window.end = start;
+		window.slow++;
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		uint64_t start = compare_request(c, i)->start;
+
+		window.others += c->set_of[i] != SET_TAIL && c->set_of[i] != SET_NONE && start >= window.begin &&
+				 start <= window.end;
+	}
+	return window;
+}
+
+/*
+ * Of all windows, that with the largest difference of shares. It has to have most of the slow requests and of their
+ * bursts: one long moment is no window.
+ */
+static void find_window(struct traits *t, const struct compare *c)
+{
+	struct part parts[PARTS + 1] = {};
+	struct traits_window *w = &t->window;
+	double most = 0;
+	unsigned from = 0, until = 0;
+
+	count_parts(parts, c);
+	for (unsigned i = 0; i < PARTS; i++)
+		for (unsigned k = i + 1; k <= PARTS; k++) {
+			double difference = share_difference(t, parts[k].slow - parts[i].slow,
+							     parts[k].others - parts[i].others);
+
+			if (difference > most) {
+				most = difference;
+				from = i;
+				until = k;
+			}
+		}
+	if (until == from)
+		return;
+	*w = window_of(c, from, until);
+	w->bursts = parts[until].bursts - parts[from].bursts;
+	t->has_window = w->slow >= SUPPORT && 2 * w->slow >= t->slow && 2 * w->bursts >= t->bursts &&
+			share_difference(t, w->slow, w->others) >= DIFFERENCE &&
+			!is_chance(t, w->bursts, w->others, WINDOWS);
+}
+
+void traits_find(struct traits *t, const struct compare *c, enum compare_set set)
+{
+	struct requests_burst burst = {};
+	size_t compared, n = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		if (c->set_of[i] == set) {
+			t->slow++;
+			t->bursts += requests_start_burst(&burst, compare_request(c, i));
+		} else {
+			t->others += c->set_of[i] != SET_NONE;
+		}
+	if (!t->slow || !t->others)
+		return;
+	for (enum trait trait = 0; trait < TRAITS; trait++)
+		count_values(t, c, set, trait);
+	compared = t->n;
+	for (size_t i = 0; i < compared; i++)
+		if (is_common(t, &t->all[i], compared))
+			t->all[n++] = t->all[i];
+	/* there may be as many values as requests */
+	t->all = mem_resize(t->all, n + 1, sizeof(*t->all));
+	t->n = n;
+	qsort_r(t->all, n, sizeof(*t->all), largest_first, t);
+	/* a group is slow whenever it has requests */
+	if (set == SET_TAIL)
+		find_window(t, c);
 }
 
 void traits_free(struct traits *t)

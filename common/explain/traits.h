@@ -3,19 +3,29 @@
 #ifndef TRAITS_H
 #define TRAITS_H
 
-#include "tally.h"
+#include "compare.h"
+#include "trait.h"
 
 struct traits {
-	const struct tally *tally;
-	const struct tally_set *set;
+	uint64_t slow, others; /* requests */
+	uint64_t bursts;       /* groups of slow ones that overlap in time */
 	/* the largest difference of shares first; values that select the same requests follow each other */
-	const struct tally_value **all;
+	struct traits_value {
+		enum trait trait;
+		struct trait_value value;
+		uint64_t slow, others; /* requests that have it */
+		uint64_t hash;         /* of these: equal ones select the same */
+	} * all;
 	size_t n, cap;
-	bool has_window; /* that of the set is more than chance */
+	/* the time that has most slow requests compared with others, ns; if it is more than chance */
+	bool has_window;
+	struct traits_window {
+		uint64_t begin, end, slow, others, bursts;
+	} window;
 };
 
-/* t is all zero. The set is one of a group. The tally must outlive t, and stay as it is. */
-void traits_find(struct traits *t, const struct tally *tally, uint32_t set);
+/* t is all zero. The slow ones are those of a set; only of a tail is a window looked for. */
+void traits_find(struct traits *t, const struct compare *c, enum compare_set set);
 
 void traits_free(struct traits *t);
 

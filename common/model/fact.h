@@ -6,6 +6,8 @@
 #ifndef FACT_H
 #define FACT_H
 
+#include <stdbool.h>
+
 #include "slice.h"
 #include "spdk.h"
 
@@ -37,10 +39,36 @@ enum fact {
 enum { FACTS_PROVEN = 4 };
 extern const enum fact fact_proven[FACTS_PROVEN];
 
+/* What a request needs at any time of its life. */
+enum resource {
+	RESOURCE_NONE, /* nothing that the trace shows */
+	RESOURCE_BUFFERS,
+	RESOURCE_LCORE,
+	RESOURCE_BDEV,
+	RESOURCE_LEG,
+	RESOURCE_DRIVE,
+	RESOURCE_SOCKET,
+	RESOURCE_DATA,
+	RESOURCE_NETWORK,
+	RESOURCES
+};
+
+extern const char *const fact_resources[RESOURCES];
+
 struct fact_row {
 	const char *name;
+	enum resource resource;
+	const char *had; /* how, before the name of whoever had it */
 	/* whom it belongs to, if anybody is known: a host or bdev is that of the request */
-	enum fact_who { FACT_OF_NOBODY, FACT_OF_ANYBODY, FACT_OF_HOST, FACT_OF_BDEV, FACT_OF_LCORE } who;
+	enum fact_who {
+		FACT_OF_NOBODY,
+		FACT_OF_ANYBODY,
+		FACT_OF_HOST,
+		/* what the resource is of */
+		FACT_OF_BDEV,
+		FACT_OF_LEG,
+		FACT_OF_LCORE,
+	} who;
 	const char *before, *after; /* a sentence, with the name of whom it belongs to between them */
 	const char *cure;           /* what is usually done */
 	/* its time is taken from these layers; what is taken from the second one counts as second_as */
@@ -50,6 +78,12 @@ struct fact_row {
 };
 
 extern const struct fact_row fact_table[FACTS];
+
+/* Whether it belongs to what its resource is of, not to somebody who had that. */
+static inline bool fact_is_of(enum fact fact)
+{
+	return fact_table[fact].who >= FACT_OF_BDEV;
+}
 
 /* The fact with this name, as written in JSON; FACTS: none has it. */
 enum fact fact_find(struct slice name);

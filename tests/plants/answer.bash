@@ -3,7 +3,7 @@
 # Writes FOLDER/page, and prints one object:
 #   line   the cause, in the words of the page
 #   said   the same with its cause, who, victim, and the us of all requests together
-#   also   such objects of all others that the page names somewhere, and of what a quarter of the time was waited for
+#   also   such objects of all others that the page names somewhere, and of what has a quarter of the time
 #   hosts  the causes of single hosts, in the words of the page
 answer() { # FOLDER
     trace-report --color never --wide "$1" >"$1/page" 2>"$1/page.err"
@@ -11,11 +11,11 @@ answer() { # FOLDER
     jq -n --rawfile page "$1/page" --slurpfile found "$1/causes" '
         def finding:
             select(.cause != "none") | {cause, who: (.text // .who // ""), victim: (.victim // ""), us: ((.excess_us // 0) * (.slow // 0))};
-        def wait: {cause: .for, who: (.bdev // .leg // .who // ""), victim: (.victim // ""), us};
-        def most: group_by([.for, .victim]) as $rows | ($rows | map(map(.us) | add)) as $us |
+        def row: {cause, who: (.who // .of // ""), victim: (.host // ""), us};
+        def most: group_by([.resource, .host]) as $rows | ($rows | map(map(.us) | add)) as $us |
             range($rows | length) | select($us[.] >= ($us | add) / 4) as $i | $rows[$i] | max_by(.us) + {us: $us[$i]};
         [$found[] | select(.group)] as $hosts | [$found[] | select(.group | not)] as $all |
-        [$all[].waits // [] | most | wait] as $waits |
+        [$all[].rows // [] | most | row] as $rows |
         [$all[] | finding] as $all |
         # a hang is in the first lines of the page
         ($found[0].text // "" | split("\n")) as $hang |
@@ -23,7 +23,7 @@ answer() { # FOLDER
             else [$page | scan("(?m)^cause: (.*)")[]] end)[0] as $line |
         {line: ($line // ""), said: (if $line then $all[0] else null end),
             hosts: ([$page | scan("(?m)^    cause: (.*)")[]]),
-            also: (if $line then $all[1:] else $all end + $waits +
+            also: (if $line then $all[1:] else $all end + $rows +
                 [$hosts[] | select($page | test("(?m)^    cause: ")) | finding])}'
 }
 

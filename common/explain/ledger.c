@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ledger.h"
+
+#include <stdlib.h>
+
+#include "mem.h"
+#include "minmax.h"
+#include "search.h"
+
+/* A bdev with a shorter median completes I/O on the CPU: no device is that fast. */
+static const uint64_t ON_CPU_NS = 5000;
+
+/* Longer silences are no work for others: the longest copies of data take less. */
+static const uint64_t WORK_NS = 1000000;
+
+/* Work writes entries more often than this, on average. */
+static const uint64_t ENTRY_NS = 20000;
+
+static int by_start(const void *a, const void *b)
+{
+	const struct ledger_cycle *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static void find_cycles(struct ledger *l)
+{
+	const struct requests *r = l->requests;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct request *q = &r->all[i];
+		struct ledger_lcore *lcore = &l->lcores[q->lcore];
+
+		if (q->open || q->cut || !q->front)
+			continue;
+		lcore->all = mem_room(lcore->all, lcore->n, &lcore->cap);
+		lcore->all[lcore->n++] = (struct ledger_cycle){q->start, q->start + q->life};
+	}
+	for (size_t i = 0; i < r->num_lcores; i++) {
+		struct ledger_lcore *lcore = &l->lcores[i];
+
+		if (lcore->n)
+			qsort(lcore->all, lcore->n, sizeof(*lcore->all), by_start);
+		for (size_t k = lcore->n; k-- > 1;)
+			lcore->all[k - 1].end = min_u64(lcore->all[k - 1].end, lcore->all[k].end);
+	}
+}
+
+/*
+ * Requests that the lcore may finish one after another while it handles what it found ready at one time. What a device
+ * completes is found ready by a poller of its own.
+ */
+enum { TURNS = 8, DEVICE_TURNS = 2 };
+
+static bool has_cycle(const struct ledger *l, uint32_t lcore, uint64_t begin, uint64_t end, unsigned turns)
+{
+	const struct ledger_lcore *of;
+
+	if (lcore == MAP_NONE)
+		return false;
+	of = &l->lcores[lcore];
+	for (unsigned turn = 0; turn < turns; turn++) {
+		size_t i = search_first(k, of->n, of->all[k].start >= begin);
+
+		if (i == of->n || of->all[i].end > end)
+			return false;
+		begin = of->all[i].end;
+	}
+	return true;
+}
+
+/* A time of a bdev. */
+struct sample {
+	uint32_t of;
+	uint64_t ns;
+};
+
+static int by_thing(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	if (x->of != y->of)
+		return x->of < y->of ? -1 : 1;
+	return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* The end of the sorted samples of the same thing that start at i, and their median. */
+static size_t find_median(const struct sample *all, size_t i, size_t n, uint64_t *median)
+{
+	size_t end = i;
+
+	while (end < n && all[end].of == all[i].of)
+		end++;
+	*median = all[(i + end) / 2].ns;
+	return end;
+}
+
+static void find_times(struct ledger *l)
+{
+	const struct requests *r = l->requests;
+	struct sample *times = mem_array(r->n, sizeof(*times));
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		if (r->all[i].bdev != MAP_NONE && !r->all[i].open && !r->all[i].cut)
+			times[n++] = (struct sample){r->all[i].bdev, r->all[i].layers[LAYER_BDEV]};
+	qsort(times, n, sizeof(*times), by_thing);
+	for (size_t i = 0, end; i < n; i = end) {
+		struct ledger_bdev *bdev = &l->bdevs[times[i].of];
+
+		end = find_median(times, i, n, &bdev->median);
+		bdev->n = end - i;
+	}
+	free(times);
+}
+
+/* What requests spend in this bdev, as a rule. */
+static uint64_t usual_time(const struct ledger *l, const struct request *q)
+{
+	return q->bdev != MAP_NONE && l->bdevs[q->bdev].n ? l->bdevs[q->bdev].median : UINT64_MAX;
+}
+
+static bool is_on_cpu(const struct ledger *l, const struct request *q)
+{
+	return q->bdev != MAP_NONE && l->bdevs[q->bdev].n && l->bdevs[q->bdev].median < ON_CPU_NS;
+}
+
+static uint64_t silence_key(uint32_t lcore, uint64_t ns)
+{
+	return ns ^ (uint64_t)lcore << 48;
+}
+
+static bool wait_has_cycle(const struct ledger *l, const struct request_wait *w)
+{
+	bool is_device = w->layer == LAYER_BDEV || w->layer == LAYER_DRIVE || w->layer == LAYER_BELOW;
+
+	return has_cycle(l, w->lcore, w->begin, w->begin + w->ns, is_device ? DEVICE_TURNS : TURNS);
+}
+
+/* Whether the request waited for its lcore only. */
+static bool needs_lcore_only(const struct ledger *l, const struct request *q, const struct request_wait *w)
+{
+	const struct request_facts *facts = requests_facts(l->requests, q);
+
+	if (w->layer == LAYER_TARGET)
+		return facts->ns[FACT_NO_IO] < w->ns / 2;
+	for (unsigned i = 0; i < FACTS_PROVEN; i++)
+		if (fact_table[fact_proven[i]].first == LAYER_BDEV && facts->ns[fact_proven[i]])
+			return false;
+	return w->layer == LAYER_BDEV && is_on_cpu(l, q);
+}
+
+/* Silences of requests that waited for their lcore only. */
+static void find_silences(struct ledger *l)
+{
+	const struct requests *r = l->requests;
+
+	for (size_t i = 0; i < r->n; i++)
+		for (unsigned k = 0; k < r->all[i].num_waits; k++) {
+			const struct request_wait *w = &r->waits[r->all[i].waits + k];
+
+			if (!r->all[i].open && w->silent && w->lcore != MAP_NONE && needs_lcore_only(l, &r->all[i], w))
+				*map_put(&l->silences, silence_key(w->lcore, w->silent)) = 1;
+		}
+}
+
+/* Whether the longest silence of a wait is too long for work: the lcore stood still, or was off its CPU. */
+static bool is_long(const struct request_wait *w)
+{
+	return w->silent >= WORK_NS || w->is_rare;
+}
+
+/* Whether another request shows that the lcore stood still during the longest silence of a wait. */
+static bool is_still(const struct ledger *l, const struct request_wait *w)
+{
+	return w->silent && is_long(w) && map_get(&l->silences, silence_key(w->lcore, w->silent)) != MAP_NONE;
+}
+
+static void mark_still(struct ledger *l)
+{
+	struct requests *r = l->requests;
+
+	for (size_t i = 0; i < r->n; i++)
+		for (unsigned k = 0; k < r->all[i].num_waits; k++) {
+			const struct request_wait *w = &r->waits[r->all[i].waits + k];
+
+			if (!is_still(l, w) || w->silent <= r->all[i].stood_still)
+				continue;
+			r->all[i].stood_still = w->silent;
+			r->all[i].still = w->lcore;
+		}
+}
+
+void ledger_start(struct ledger *l, struct requests *requests)
+{
+	*l = (struct ledger){.requests = requests};
+	l->lcores = mem_array(requests->num_lcores, sizeof(*l->lcores));
+	l->bdevs = mem_array(requests->names.n, sizeof(*l->bdevs));
+	find_cycles(l);
+	find_times(l);
+	find_silences(l);
+	mark_still(l);
+}
+
+static bool is_device(const struct ledger *l, const struct request *q, const struct request_wait *w)
+{
+	return w->layer == LAYER_DRIVE || w->layer == LAYER_BELOW || (w->layer == LAYER_BDEV && !is_on_cpu(l, q));
+}
+
+/* What is left of a request while it is divided. */
+struct rest {
+	const struct request *q;
+	uint64_t layers[LAYERS];
+	struct rest_wait {
+		const struct request_wait *wait;
+		uint64_t ns, silent;
+	} waits[SPANLINE_WAITS];
+};
+
+static void add(struct ledger *l, enum fact fact, uint32_t of, uint32_t who, uint64_t ns, bool proven)
+{
+	if (!ns)
+		return;
+	if (fact == FACT_BDEV && requests_is_limited(l->requests, of)) {
+		fact = FACT_RATE_LIMIT;
+		proven = true;
+	}
+	for (unsigned i = 0; i < l->n; i++) {
+		struct ledger_entry *e = &l->entries[i];
+
+		if (e->fact == fact && e->of == of && e->who == who) {
+			e->ns += ns;
+			e->proven += proven ? ns : 0;
+			return;
+		}
+	}
+	l->entries[l->n++] = (struct ledger_entry){fact, of, who, ns, proven ? ns : 0};
+}
+
+/* Adds what nobody else had: a resource of the request itself. */
+static void add_own(struct ledger *l, const struct request *q, enum fact fact, uint64_t ns, bool proven)
+{
+	const struct fact_row *row = &fact_table[fact];
+	uint32_t of = row->resource == RESOURCE_LCORE ? requests_lcore_name(l->requests, q->lcore)
+		      : row->resource == RESOURCE_BDEV || row->resource == RESOURCE_DRIVE ? q->bdev
+											  : MAP_NONE;
+
+	add(l, fact, of, row->who == FACT_OF_HOST ? q->host : MAP_NONE, ns, proven);
+}
+
+/* Takes up to this time from a layer; returns what was taken. */
+static uint64_t take(struct rest *rest, enum layer layer, uint64_t ns)
+{
+	if (layer == LAYERS)
+		return 0;
+	ns = min_u64(ns, rest->layers[layer]);
+	rest->layers[layer] -= ns;
+	return ns;
+}
+
+/* The same, and it is no longer in waits. */
+static uint64_t take_with_waits(struct rest *rest, enum layer layer, uint64_t ns)
+{
+	uint64_t taken = take(rest, layer, ns), left = taken;
+
+	for (unsigned i = 0; i < rest->q->num_waits; i++) {
+		struct rest_wait *w = &rest->waits[i];
+		uint64_t part = w->wait->layer == layer ? min_u64(left, w->ns) : 0;
+
+		w->ns -= part;
+		w->silent = min_u64(w->silent, w->ns);
+		left -= part;
+	}
+	return taken;
+}
+
+/* Takes time in which the reactor did not run: it is in silences, as far as it can be. */
+static uint64_t take_silence(struct rest *rest, uint64_t ns)
+{
+	uint64_t left = ns;
+
+	for (unsigned i = 0; i < rest->q->num_waits; i++) {
+		struct rest_wait *w = &rest->waits[i];
+		uint64_t part = take(rest, w->wait->layer, min_u64(left, w->silent));
+
+		w->ns -= part;
+		w->silent -= part;
+		left -= part;
+	}
+	while (left) {
+		enum layer largest = 0;
+		uint64_t part;
+
+		for (enum layer layer = 1; layer < LAYERS; layer++)
+			if (rest->layers[layer] > rest->layers[largest])
+				largest = layer;
+		part = take_with_waits(rest, largest, left);
+		if (!part)
+			break;
+		left -= part;
+	}
+	return ns - left;
+}
+
+/* Takes the time of a fact that is measured in each request, which is proven. */
+static void divide_measured(struct ledger *l, struct rest *rest, enum fact fact, uint32_t of)
+{
+	const struct fact_row *row = &fact_table[fact];
+	uint64_t ns = requests_facts(l->requests, rest->q)->ns[fact], first = take_with_waits(rest, row->first, ns);
+
+	add(l, fact, of, MAP_NONE, first, true);
+	if (row->num_layers > 1)
+		add(l, row->second_as, of, MAP_NONE, take_with_waits(rest, row->second, ns - first), true);
+}
+
+static void divide_held(struct ledger *l, struct rest *rest, enum fact fact, uint32_t first, unsigned n)
+{
+	uint32_t lcore = requests_lcore_name(l->requests, rest->q->lcore);
+	uint64_t ns = requests_facts(l->requests, rest->q)->ns[fact];
+	uint64_t left = take_silence(rest, min_u64(ns, rest->q->life));
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct request_share *share = &l->requests->shares[first + i];
+		uint64_t part = min_u64(left, share->ns);
+
+		add(l, fact, lcore, share->name, part, true);
+		left -= part;
+	}
+	add(l, fact, lcore, MAP_NONE, left, true);
+}
+
+static uint32_t host_of(struct ledger *l, uint32_t connection)
+{
+	return requests_is_connection(l->requests, connection) ? requests_host(l->requests, connection) : connection;
+}
+
+/* The connection with most buffers is known; others have the rest. */
+static void divide_buffers(struct ledger *l, const struct request_wait *w, uint64_t ns)
+{
+	uint64_t part = 0;
+
+	if (w->buffers && w->held <= w->buffers)
+		part = (unsigned __int128)ns * w->held / w->buffers;
+	add(l, FACT_BUFFER, MAP_NONE, requests_host(l->requests, w->holder), part, true);
+	add(l, FACT_BUFFER, MAP_NONE, MAP_NONE, ns - part, false);
+}
+
+static void add_layer(struct ledger *l, const struct request *q, enum layer layer, uint64_t ns, bool proven)
+{
+	static const enum fact facts[LAYERS] = {
+		[LAYER_NETWORK] = FACT_NETWORK, [LAYER_BUFFER] = FACT_BUFFER, [LAYER_HOST] = FACT_HOST,
+		[LAYER_TARGET] = FACT_TARGET,   [LAYER_BELOW] = FACT_BELOW,   [LAYER_BDEV] = FACT_BDEV,
+		[LAYER_DRIVE] = FACT_DRIVE,     [LAYER_REPLY] = FACT_NETWORK, [LAYER_UNKNOWN] = FACT_UNKNOWN,
+	};
+
+	if (layer == LAYER_BDEV && q->leg != MAP_NONE && requests_has_legs(l->requests, q->bdev))
+		add(l, FACT_LEG, q->leg, MAP_NONE, ns, proven);
+	else
+		add_own(l, q, facts[layer], ns, proven);
+}
+
+/* Time of the lcore during a wait: for other hosts, for the request's own one, and in gaps before other entries. */
+struct work {
+	uint64_t others, own, idle;
+};
+
+static struct work work_of(struct ledger *l, const struct request *q, const struct request_wait *w)
+{
+	struct work work = {};
+
+	for (uint32_t i = w->first; i < w->first + w->n; i++) {
+		const struct request_share *share = &l->requests->shares[i];
+
+		if (!requests_is_connection(l->requests, share->name))
+			work.idle += share->n && share->ns / share->n > ENTRY_NS ? share->ns : 0;
+		else if (host_of(l, share->name) == q->host)
+			work.own += share->ns;
+		else
+			work.others += share->ns;
+	}
+	return work;
+}
+
+/* Divides time among the other hosts that the lcore worked for, in proportion. */
+static void divide_work(struct ledger *l, const struct request *q, const struct request_wait *w, uint64_t ns,
+			uint64_t others)
+{
+	uint32_t lcore = requests_lcore_name(l->requests, w->lcore);
+	uint64_t left = ns;
+
+	for (uint32_t i = w->first; i < w->first + w->n; i++) {
+		const struct request_share *share = &l->requests->shares[i];
+		uint32_t host = host_of(l, share->name);
+		uint64_t part = min_u64((unsigned __int128)ns * share->ns / others, left);
+
+		if (!requests_is_connection(l->requests, share->name) || host == q->host)
+			continue;
+		add(l, FACT_REACTOR, lcore, host, part, true);
+		left -= part;
+	}
+	add(l, FACT_REACTOR, lcore, MAP_NONE, left, true);
+}
+
+/* The same as take(). In the queue of its socket, a reply is part of both layers. */
+static uint64_t take_of_wait(struct rest *rest, const struct rest_wait *w, uint64_t ns)
+{
+	uint64_t taken = take(rest, w->wait->layer, ns);
+
+	return w->wait->layer == LAYER_NETWORK ? taken + take(rest, LAYER_REPLY, ns - taken) : taken;
+}
+
+/*
+ * Whom the lcore worked for in a silence, by its next entry: MAP_NONE: nobody that is known. The wait ended right after
+ * it, while an idle lcore would have ended it at once; by chance one in COINCIDENCE ends there.
+ */
+static uint32_t worked_for(struct ledger *l, const struct request *q, const struct request_wait *w)
+{
+	enum { COINCIDENCE = 10 };
+
+	if (!w->silent || w->silent >= WORK_NS || !requests_is_connection(l->requests, w->ended_by) ||
+	    w->ended_before > w->silent / COINCIDENCE)
+		return MAP_NONE;
+	return host_of(l, w->ended_by) == q->host ? MAP_NONE : host_of(l, w->ended_by);
+}
+
+/* A silence of the lcore that the request had to wait for. host: whom it worked for, or MAP_NONE. */
+static void divide_silence(struct ledger *l, struct rest *rest, struct rest_wait *w, uint64_t ns, uint32_t host,
+			   bool proven)
+{
+	add(l, host != MAP_NONE ? FACT_REACTOR : FACT_SILENT, requests_lcore_name(l->requests, w->wait->lcore), host,
+	    take_of_wait(rest, w, ns), proven || host != MAP_NONE);
+}
+
+/* Takes what the lcore had of a wait: work for others, and silences that the wait depended on. */
+static void divide_lcore(struct ledger *l, struct rest *rest, struct rest_wait *w)
+{
+	const struct request *q = rest->q;
+	const struct request_wait *wait = w->wait;
+	struct work work = work_of(l, q, wait);
+	bool needs = needs_lcore_only(l, q, wait), device = is_device(l, q, wait);
+	bool proven = (needs && is_long(wait)) || is_still(l, wait);
+	uint32_t host = worked_for(l, q, wait);
+	/* gaps between entries are no work; if they are not known, those in these sums are */
+	uint64_t active = wait->active < UINT64_MAX ? wait->active : work.others + work.own;
+	/* the device would have taken its time in any case */
+	uint64_t room = device ? w->ns - min_u64(w->ns, usual_time(l, q)) : w->ns, busy = 0, silent;
+
+	if (work.others)
+		busy = min_u64(active, w->ns) * (unsigned __int128)work.others / (work.others + work.own);
+	busy = min_u64(busy, room);
+	if (busy)
+		divide_work(l, q, wait, take_of_wait(rest, w, busy), work.others);
+	w->ns -= busy;
+	silent = min_u64(room - busy, proven ? w->silent + work.idle : w->silent);
+	if (!proven && host == MAP_NONE && (device || !wait->is_rare || silent < w->ns / 2))
+		return;
+	divide_silence(l, rest, w, silent, proven ? MAP_NONE : host, proven);
+	w->ns -= silent;
+}
+
+/*
+ * Whether the lcore looked after a wait while it lasted, so that what is left of it is due to what it waited for: the
+ * lcore has come round; or it was mostly idle, since it was on its CPU, or wrote entries throughout.
+ */
+static bool was_served(const struct ledger *l, const struct request *q, const struct request_wait *w)
+{
+	if (wait_has_cycle(l, w))
+		return true;
+	return w->active <= w->ns / 2 && ((q->covered && !w->is_rare) || 2 * w->silent < w->ns);
+}
+
+static void divide_wait(struct ledger *l, struct rest *rest, struct rest_wait *w)
+{
+	const struct request *q = rest->q;
+	enum layer layer = w->wait->layer;
+	bool served;
+	uint64_t ns;
+
+	if (layer == LAYERS || !w->ns)
+		return;
+	if (layer == LAYER_BUFFER) {
+		divide_buffers(l, w->wait, take(rest, layer, w->ns));
+		return;
+	}
+	if (!wait_has_cycle(l, w->wait))
+		divide_lcore(l, rest, w);
+	served = was_served(l, q, w->wait);
+	ns = take_of_wait(rest, w, w->ns);
+	if (((layer == LAYER_NETWORK && w->wait->is_queued) || layer == LAYER_REPLY) && served) {
+		add_own(l, q, FACT_REPLY, ns, true);
+		return;
+	}
+	add_layer(l, q, layer, ns, served && (layer == LAYER_HOST || is_device(l, q, w->wait)));
+}
+
+static void divide_rest(struct ledger *l, struct rest *rest)
+{
+	for (enum layer layer = 0; layer < LAYERS; layer++)
+		add_layer(l, rest->q, layer, rest->layers[layer], false);
+}
+
+void ledger_request(struct ledger *l, const struct request *q)
+{
+	const struct request_facts *facts = requests_facts(l->requests, q);
+	struct rest rest = {.q = q};
+
+	l->n = 0;
+	memcpy(rest.layers, q->layers, sizeof(rest.layers));
+	for (unsigned i = 0; i < q->num_waits; i++) {
+		const struct request_wait *w = &l->requests->waits[q->waits + i];
+
+		rest.waits[i] = (struct rest_wait){w, w->ns, min_u64(w->silent, w->ns)};
+	}
+	divide_held(l, &rest, FACT_OFF_CPU, facts->off_cpu_by, facts->num_off_cpu_by);
+	divide_held(l, &rest, FACT_IRQ, facts->irq_by, facts->num_irq_by);
+	/* what is innermost comes first */
+	for (unsigned i = FACTS_PROVEN; i--;)
+		divide_measured(l, &rest, fact_proven[i], q->bdev);
+	divide_measured(l, &rest, FACT_LEG, facts->last_leg);
+	divide_measured(l, &rest, FACT_DISK, q->bdev);
+	for (unsigned i = 0; i < q->num_waits; i++)
+		divide_wait(l, &rest, &rest.waits[i]);
+	divide_rest(l, &rest);
+}
+
+void ledger_free(struct ledger *l)
+{
+	for (size_t i = 0; i < l->requests->num_lcores; i++)
+		free(l->lcores[i].all);
+	free(l->lcores);
+	free(l->bdevs);
+	map_free(&l->silences);
+}
