@@ -241,7 +241,7 @@ answers() {
     equal "$(cat page html | grep -c Archive)" 0
     trace-report -j folder >found
     equal "$(jq -r .who found | head -n 1)" lvs/archive
-    equal "$(jq -r '.waits // empty | .[] | select(.victim == "backup-1").bdev // empty' found | sort -u)" lvs/archive
+    equal "$(jq -r '.rows // empty | .[] | select(.host == "backup-1" and .resource == "bdev").of' found | sort -u)" lvs/archive
     # of any other bdev, the alias is the UUID
     for other in '32bf5dfa-7d38-4e8b-9a5c-3a0c84bbb7d9 ["32bf5dfa-7d38-4e8b-9a5c-3a0c84bbb7d9"]' 'Archive []' 'Archive [""]' 'Archive null'; do
         bdev "${other%% *}" "${other#* }" | answer
