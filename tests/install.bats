@@ -177,4 +177,44 @@ spdk-trace-tools.7'
         chroot root /spdk-trace trace-dump /trace | chroot root /trace-join >text
         trace-join want | cmp - text
     fi
+    pod "$PWD/root"
+}
+
+# A target in a pod with processes, users, network and /dev/shm of its own, and beside it this root, which has no shell
+# and no capabilities but those of its user namespace: BPF is refused.
+pod() { # ROOT
+    local began=$SECONDS
+    unshare -Urmpnf --mount-proc --propagation private true 2>/dev/null || skip 'no namespaces here'
+    gzip -dc "$DATA/slow-host.trace.gz" >slow
+    for options in -ij -d -O -q; do trace-dump $options slow; done >lines
+    mkdir "$1/proc" "$1/tmp"
+    cat >inside <<'END'
+set -e
+mount -t tmpfs none /dev/shm
+mktrace -w 600 -n 65536 -p 5000 -o /dev/shm/nvmf_trace.pid1 lines 3>&- & target=$!
+until grep -q nvmf_trace "/proc/$target/maps"; do sleep 0.05; done
+export target root=$1
+unshare -m --propagation private bash -c '
+    mount -t proc none "$root/proc"
+    umount /dev/shm
+    tool() { unshare -R "$root" /spdk-trace "$@"; }
+    tool trace-record -p "$target" -o /tmp/rec 2 2>record.err
+    tool trace-report /tmp/rec >page
+    tool trace-report -p "$target" >live
+    lacking() { setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace unshare -R "$root" /spdk-trace "$@"; }
+    lacking trace-record -o /tmp/none 1 2>>lacking.err || echo $? >>lacking.err
+    lacking trace-record -p "$target" -o /tmp/none 1 2>>lacking.err || echo $? >>lacking.err
+    lacking trace-dump -p "$target" 2>>lacking.err || echo $? >>lacking.err
+'
+kill $target
+END
+    unshare -Urmpnf --mount-proc --propagation private bash inside "$1"
+    [ $((SECONDS - began)) -lt 60 ]
+    grep 'cause: buffers, held by 127.0.0.1:43702' page
+    grep 'cause: buffers, held by 127.0.0.1:43702' live
+    grep 'offcpu: not recorded: the kernel refuses BPF programs' record.err
+    grep -x 'trace-record: no process has mapped an SPDK trace that can be seen: CAP_SYS_PTRACE is missing' lacking.err
+    grep 'trace-record: process .*: what it has mapped can be seen by its user, or with CAP_SYS_PTRACE' lacking.err
+    grep 'trace-dump: no trace of process .*: it can only be read by its user, or with CAP_SYS_PTRACE' lacking.err
+    equal "$(grep -cx 1 lacking.err)" 3
 }

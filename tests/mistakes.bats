@@ -291,7 +291,7 @@ T
 0 % copy.pid2147483647: process 2147483647 has ended, so nothing is added to its trace % cp trace copy.pid2147483647; trace-dump -F copy.pid2147483647
 2 % seconds % trace-record now
 1 % process 2147483647: does not exist % trace-record -p 2147483647
-1 % has mapped no SPDK trace that can be read; without -p, targets % trace-record -p $$ 1
+1 % has mapped no SPDK trace: it is no target % trace-record -p $$ 1
 2 % --max-size '0': a size like % trace-record --max-size 0
 2 % --record is for -F % trace-dump --record file trace
 2 % --max-size is for --record % trace-dump --max-size 1M trace

@@ -282,7 +282,7 @@ children() { # PID PATTERN
     started=$!
     status_is 1 trace-record -p "$started" -o rec 100
     equal "$output" ''
-    says "trace-record: process $started (sleep): has mapped no SPDK trace that can be read; without -p, targets"
+    says "trace-record: process $started (sleep): has mapped no SPDK trace: it is no target"
     [ ! -e rec ]
     start_target
     # and not the line after it

@@ -47,18 +47,23 @@ static void read_name(struct target_process *t)
 		strcpy(t->name, "?");
 }
 
-/* Sets t->trace to the first trace that it has mapped, unopened: trace-dump checks which file that is. */
-static void find_trace(struct target_process *t)
+/*
+ * Sets t->trace to the first trace that it has mapped, unopened: trace-dump checks which file that is. Returns whether
+ * this process may not see what that one has mapped.
+ */
+static bool find_trace(struct target_process *t)
 {
 	struct mapping_list list;
 	struct mapping m;
+	bool hidden = mapping_begin(&list, t->pid) && (errno == EACCES || errno == EPERM);
 
 	t->trace = NULL;
-	if (!mapping_begin(&list, t->pid))
+	if (list.maps)
 		while (!t->trace && mapping_next(&list, &m) > 0)
 			if (mappedtrace_may_be(&m))
 				t->trace = utf8_visible_copy(m.path);
 	mapping_end(&list);
+	return hidden;
 }
 
 /* Whether trace-dump finds one by its name, of a process whose mappings cannot be read. */
@@ -140,6 +145,7 @@ static void find_only(struct target_process *found)
 	DIR *proc = opendir("/proc");
 	size_t n = 0, cap = 0;
 	struct dirent *entry;
+	bool hidden = false;
 	uint64_t pid;
 
 	if (!proc)
@@ -148,7 +154,7 @@ static void find_only(struct target_process *found)
 		if (!number_decimal(slice_of(entry->d_name), &pid) || pid > INT32_MAX)
 			continue;
 		*found = (struct target_process){.pid = pid};
-		find_trace(found);
+		hidden |= find_trace(found);
 		if (!found->trace)
 			continue;
 		read_name(found);
@@ -159,7 +165,9 @@ static void find_only(struct target_process *found)
 	closedir(proc);
 	if (!n)
 		errx(EXIT_FAILURE, "no process has mapped an SPDK trace%s",
-		     geteuid() ? "; those of other users can be seen by root only" : ": is a target running?");
+		     !hidden     ? ": is a target running?"
+		     : geteuid() ? "; those of other users can be seen by root only"
+				 : " that can be seen: CAP_SYS_PTRACE is missing");
 	chosen = choose(all, n);
 	for (size_t i = 0; i < n; i++)
 		if (&all[i] != chosen)
@@ -170,6 +178,8 @@ static void find_only(struct target_process *found)
 
 void target_find(struct target_process *found, pid_t pid)
 {
+	bool hidden;
+
 	*found = (struct target_process){.pid = pid};
 	if (!pid)
 		find_only(found);
@@ -180,9 +190,15 @@ void target_find(struct target_process *found, pid_t pid)
 	if (found->pidfd < 0)
 		err(EXIT_FAILURE, "process %d", found->pid);
 	free(found->trace);
-	find_trace(found);
+	hidden = find_trace(found);
 	read_name(found);
-	if (!found->trace && !has_named_trace(found->pid))
-		errx(EXIT_FAILURE, "process %d (%s): has mapped no SPDK trace that can be read; without -p, targets %s",
-		     found->pid, found->name, geteuid() ? "of this user are found" : "are found");
+	if (found->trace || has_named_trace(found->pid))
+		return;
+	if (hidden)
+		errx(EXIT_FAILURE, "process %d: what it has mapped can be seen by its user, or with CAP_SYS_PTRACE",
+		     found->pid);
+	errx(EXIT_FAILURE,
+	     "process %d (%s): has mapped no SPDK trace: it is no target, has --num-trace-entries=0, or never calls "
+	     "spdk_trace_init(), as Mayastor; without -p, targets %s",
+	     found->pid, found->name, geteuid() ? "of this user are found" : "are found");
 }

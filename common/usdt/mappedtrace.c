@@ -58,7 +58,7 @@ static const char *open_trace(const struct mappedtrace_search *search, const str
 	const char *error;
 	struct stat st;
 
-	*found = (struct mappedtrace){mem_copy((struct slice){m->path, strlen(m->path)}),
+	*found = (struct mappedtrace){mem_printf("%s%s", search->root, m->path),
 				      search->open(search->context, m, &search->list, &error)};
 	if (found->fd < 0)
 		return error;
@@ -72,10 +72,21 @@ static const char *open_trace(const struct mappedtrace_search *search, const str
 	return mappedtrace_check_size(st.st_size);
 }
 
+/* Whether the process is in this one's mount namespace. */
+static bool has_our_mounts(int proc)
+{
+	struct stat ours, its;
+
+	return stat("/proc/self/ns/mnt", &ours) != 0 || fstatat(proc, "ns/mnt", &its, 0) != 0 ||
+	       ours.st_ino == its.st_ino;
+}
+
 void mappedtrace_begin(struct mappedtrace_search *search, pid_t pid, mappedtrace_open *open, void *context)
 {
 	*search = (struct mappedtrace_search){.pid = pid, .open = open ? open : open_mapped, .context = context};
 	search->is_readable = !mapping_begin(&search->list, pid);
+	if (search->is_readable && !has_our_mounts(search->list.proc))
+		snprintf(search->root, sizeof(search->root), "/proc/%d/root", pid);
 }
 
 const char *mappedtrace_next(struct mappedtrace_search *search, struct mappedtrace *found)

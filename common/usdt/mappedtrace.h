@@ -9,7 +9,7 @@
 #include "mapping.h"
 
 struct mappedtrace {
-	char *path; /* as the process sees it; the caller frees it */
+	char *path; /* below /proc/PID/root, if the process has other mounts; the caller frees it */
 	int fd;     /* the caller's */
 };
 
@@ -25,6 +25,7 @@ struct mappedtrace_search {
 	mappedtrace_open *open;
 	void *context;
 	struct mapping_list list;
+	char root[32]; /* what comes before paths of the process */
 	bool is_readable;
 	unsigned tries;
 };

@@ -43,7 +43,8 @@ static char *find_mapped(struct mappedtrace *found, pid_t pid, const char **unma
 	else if (kill(pid, 0) != 0 && errno == ESRCH)
 		*unmapped = "is not running";
 	else
-		*unmapped = search.is_readable ? "has mapped none" : "can only be read by its user and by root";
+		*unmapped = search.is_readable ? "has mapped none"
+					       : "can only be read by its user, or with CAP_SYS_PTRACE";
 	return error;
 }
 
