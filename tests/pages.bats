@@ -240,3 +240,14 @@ sample() {
         status_is 1 accepted example
     done
 }
+
+@test "the examples of a unit and a DaemonSet have options of today" {
+    grep -ho 'trace-record,\? --.*' "$PAGES"/trace-record.{service,yaml} | tr -d '",]' >commands
+    equal "$(wc -l <commands)" 2
+    while read -r command; do
+        status_is 0 eval "$command -h"
+    done <commands
+    command -v systemd-analyze >/dev/null || skip 'no systemd-analyze'
+    sed "s|/usr/bin/trace-record|$(command -v trace-record)|" "$PAGES/trace-record.service" >trace-record.service
+    systemd-analyze verify "$PWD/trace-record.service"
+}
