@@ -4,15 +4,9 @@
 
 load helpers
 
-# Copies the sources, as they are.
-copy_to() { # FOLDER
-    mkdir "$1"
-    tar -c -C "$ROOT" --exclude=./build --exclude=./.git . | tar -x -C "$1"
-}
-
 @test "the folder of the sources may have any name, of which nothing runs" {
     folder="a b'c \$x; touch ran; '"
-    copy_to "$folder"
+    copy_sources "$folder"
     for _ in 1 2; do
         make -C "$folder" MAKEFLAGS= CFLAGS=-O0 build/trace-join >log 2>&1 || { cat log; return 1; }
     done
@@ -29,7 +23,7 @@ copy_to() { # FOLDER
 }
 
 @test "no two folders of common/ include each other, directly or through others" {
-    copy_to sources
+    copy_sources sources
     local folder other objects=()
     for folder in sources/common/*; do
         touch "$folder/in_${folder##*/}.h"
@@ -46,7 +40,7 @@ copy_to() { # FOLDER
 }
 
 @test "nothing is included by a path that goes up" {
-    copy_to sources
+    copy_sources sources
     sed -i '0,/#include "number.h"/s//&\n#include "..\/model\/spdk.h"/' sources/common/base/number.c
     status_is 2 make -C sources MAKEFLAGS= build/trace-dump
     says 'include "../model/spdk.h" without ../'

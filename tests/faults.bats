@@ -144,8 +144,7 @@ fi
 }
 
 @test "a page of trace-report is complete, or what is wrong is said" {
-    gzip -dc "$DATA/slow-host.trace.gz" >trace
-    cp "$DATA/slow-host-probes.txt" probes
+    slow_host
     local call nth file failed=0
     trace-report trace probes >page
     for call in mmap fstat read pread; do

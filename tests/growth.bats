@@ -129,8 +129,7 @@ same_in_256_mib() { # COMMAND KIND
 }
 
 @test "trace-report: memory does not grow with lines" {
-    gzip -dc "$DATA/slow-host.trace.gz" >trace
-    cp "$DATA/slow-host-probes.txt" probes
+    slow_host
     trace-dump -q -d -O -i -j trace >entries
     trace-dump -q trace >>entries
     mktrace -R 100 entries >long

@@ -61,6 +61,18 @@ input_of() {
     esac >input
 }
 
+# Copies the sources, as they are, without git.
+copy_sources() { # FOLDER
+    mkdir -p "$1"
+    tar -c -C "$ROOT" --exclude=./build --exclude=./.git . | tar -x -C "$1"
+}
+
+# Writes the sample in README: three hosts, of which backup-1 has most of the buffers.
+slow_host() { # [TRACE [PROBES]]
+    gzip -dc "$DATA/slow-host.trace.gz" >"${1:-trace}"
+    cp "$DATA/slow-host-probes.txt" "${2:-probes}"
+}
+
 # The ids of root's process that has become a user whom nobody else is.
 stranger() { # PID
     local id=$((0x7f800000 + $1))
@@ -285,6 +297,12 @@ make_cgroup() {
     mount -t cgroup2 none cgroups 2>why || skip "no cgroups of version 2 here: $(cat why)"
     cgroup=$PWD/cgroups/spdk-trace-tools-test.$$
     mkdir "$cgroup"
+}
+
+# Becomes a command in a cgroup.
+in_cgroup() { # CGROUP COMMAND...
+    # shellcheck disable=SC2016 # the other shell expands it
+    exec bash -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$@"
 }
 
 # Removes it, and what is below it, for teardown.

@@ -4,13 +4,12 @@
 
 load helpers
 
-SOURCE=$BATS_TEST_DIRNAME/..
 TRACE=/dev/shm/mktrace_trace.pid$$
 
 setup() {
     enter
     # the build may be one with other options
-    [ "$BIN" = "$(realpath "$SOURCE")/build" ] || not_for_this_build 'it makes builds of its own'
+    [ "$BIN" = "$ROOT/build" ] || not_for_this_build 'it makes builds of its own'
 }
 
 teardown() {
@@ -19,7 +18,7 @@ teardown() {
 }
 
 install_to() {
-    make -s -C "$SOURCE" "$@" MAKEFLAGS= >log 2>&1 || { cat log; return 1; }
+    make -s -C "$ROOT" "$@" MAKEFLAGS= >log 2>&1 || { cat log; return 1; }
 }
 
 @test "tools, pages and completions go to DESTDIR, work from there, and go away again" {
@@ -62,7 +61,7 @@ spdk-trace-tools.7'
 
 @test "PROGRAM_PREFIX goes before names that other packages use, everywhere" {
     local prefixed tool
-    prefixed=$(sed -n 's/^PREFIXED ?= //p' "$SOURCE/Makefile")
+    prefixed=$(sed -n 's/^PREFIXED ?= //p' "$ROOT/Makefile")
     for tool in $prefixed; do
         command -v "$tool" >/dev/null || skip "$tool was not built"
     done
@@ -91,10 +90,10 @@ spdk-trace-tools.7'
 
 @test "make dist packs the committed sources, without git the folder, and fails when it cannot" {
     command -v git >/dev/null || skip 'git is not here'
-    archive=build/spdk-trace-tools-$(sed -n 's/^VERSION := //p' "$SOURCE/Makefile").tar.gz
-    mkdir -p one two/further no
+    archive=build/spdk-trace-tools-$(sed -n 's/^VERSION := //p' "$ROOT/Makefile").tar.gz
+    mkdir -p two/further no
     # the sources in a repository of their own, whatever the state of this one
-    tar -c -C "$SOURCE" --exclude=./build --exclude=./.git . | tar -x -C one
+    copy_sources one
     (cd one && git init -q && git add -A && git -c user.name=x -c user.email=x@localhost commit -q -m x)
     touch one/not-committed
     make -s -C one dist
@@ -120,11 +119,10 @@ spdk-trace-tools.7'
 @test "-V has the commit of a checkout, unless it is a release" {
     command -v git >/dev/null || skip 'git is not here'
     local version
-    version="trace-dump (spdk-trace-tools) $(sed -n 's/^VERSION := //p' "$SOURCE/Makefile")"
+    version="trace-dump (spdk-trace-tools) $(sed -n 's/^VERSION := //p' "$ROOT/Makefile")"
     # it is about what is built, not how
     export CFLAGS=-O0
-    mkdir one
-    tar -c -C "$SOURCE" --exclude=./build --exclude=./.git . | tar -x -C one
+    copy_sources one
     commit() { git -C one -c user.name=x -c user.email=x@localhost commit -q --allow-empty -m "$1"; }
     made() { make --no-print-directory -C one MAKEFLAGS= build/trace-dump | awk '{ print $1 }' | sort | uniq -c | xargs; }
     made >log
@@ -150,7 +148,7 @@ spdk-trace-tools.7'
 }
 
 @test "one static file is all tools, and needs nothing" {
-    local file=$SOURCE/build/static/spdk-trace
+    local file=$ROOT/build/static/spdk-trace
     install_to static
     run -1 grep NEEDED <(readelf -d "$file")
     # some libraries are not everywhere as archives

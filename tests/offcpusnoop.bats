@@ -415,12 +415,6 @@ sleep true true'
     says 'offcpusnoop: no-such-command: No such file or directory'
 }
 
-# Becomes a command in a cgroup.
-in_cgroup() { # CGROUP COMMAND...
-    # shellcheck disable=SC2016 # the inner shell expands it
-    exec bash -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$@"
-}
-
 # Makes a cgroup with a CPU quota of half a processor, whose path is $quota: skips where there is none.
 make_quota() {
     make_cgroup

@@ -168,11 +168,16 @@ has_given_up() { # TIMES PID
 }
 
 @test "with -i, each wait is in one interval" {
-    record sleeps=13 -j -i 0.2
-    equal "$(jq -s 'map(select(.target.user[0] == "sleep_here").count) | add' lines)" "$(times_of sleeper)"
-    # the intervals are as long as they should be, and follow each other
-    jq -s -e 'map([.begin, .end]) | unique | length >= 3 and .[0][0] == 0 and
-        ([.[:-1], .[1:]] | transpose | all(.[0][1] == .[1][0] and .[0][1] - .[0][0] >= 200000))' lines
+    # on a slow machine an interval is longer
+    for times in 13 52 208; do
+        record sleeps=$times -j -i 0.2
+        equal "$(jq -s 'map(select(.target.user[0] == "sleep_here").count) | add' lines)" "$(times_of sleeper)"
+        jq -sc 'map([.begin, .end]) | unique' lines >intervals
+        [ "$(jq length intervals)" -lt 3 ] || break
+    done
+    # they are as long as they should be, and follow each other
+    jq -e 'length >= 3 and .[0][0] == 0 and
+        ([.[:-1], .[1:]] | transpose | all(.[0][1] == .[1][0] and .[0][1] - .[0][0] >= 200000))' intervals
     equal "$(jq -s 'all(.max <= .blocked)' lines)" true
     record sleeps=2 -i 10 -U -m 40000
     [[ $(head -n 1 lines) =~ ^0.000\ s\ to\ [0-9.]*\ s$ ]]
@@ -327,12 +332,6 @@ record_open() { # OPTION...
 
 has_waited() { # TIMES PID
     [ "$(sed -n 's/^voluntary_ctxt_switches:\t//p' "/proc/$2/status")" -ge "$1" ]
-}
-
-# Becomes a command in a cgroup.
-in_cgroup() { # CGROUP COMMAND...
-    # shellcheck disable=SC2016 # the other shell expands it
-    exec bash -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$@"
 }
 
 @test "only a cgroup and those below it" {

@@ -4,24 +4,17 @@
 
 load helpers
 
-SOURCE=$BATS_TEST_DIRNAME/..
-VERSION=$(sed -n 's/^VERSION := //p' "$SOURCE/Makefile")
+VERSION=$(sed -n 's/^VERSION := //p' "$ROOT/Makefile")
 
 setup() {
     enter
     # packages are built with options of their own
-    [ "$BIN" = "$(realpath "$SOURCE")/build" ] || not_for_this_build 'it makes builds of its own'
-}
-
-# Copies the sources, as they are, without git.
-copy_to() {
-    mkdir -p "$1"
-    tar -c -C "$SOURCE" --exclude=./build --exclude=./.git . | tar -x -C "$1"
+    [ "$BIN" = "$ROOT/build" ] || not_for_this_build 'it makes builds of its own'
 }
 
 # The same as a commit that can be released.
 commit_to() { # FOLDER
-    copy_to "$1"
+    copy_sources "$1"
     sed -i "0,/^## Unreleased$/s//## $VERSION - $(packaged)/" "$1/docs/CHANGELOG.md"
     git init -q "$1"
     commit_in "$1"
@@ -34,7 +27,7 @@ commit_in() { # FOLDER
 
 # The date of the Debian package's newest version.
 packaged() {
-    date -u -d "$(sed -n 's/^ -- .*>  //p' "$SOURCE/docs/debian/changelog" | head -n 1)" +%F
+    date -u -d "$(sed -n 's/^ -- .*>  //p' "$ROOT/docs/debian/changelog" | head -n 1)" +%F
 }
 
 release_in() { # FOLDER ARGUMENT...
@@ -42,15 +35,15 @@ release_in() { # FOLDER ARGUMENT...
 }
 
 @test "the version is the same everywhere" {
-    equal "$(sed -n '1s/.*(\(.*\)).*/\1/p' "$SOURCE/docs/debian/changelog")" "$VERSION"
-    equal "$(sed -n 's/^Version: *//p' "$SOURCE/docs/rpm/spdk-trace-tools.spec")" "$VERSION"
+    equal "$(sed -n '1s/.*(\(.*\)).*/\1/p' "$ROOT/docs/debian/changelog")" "$VERSION"
+    equal "$(sed -n 's/^Version: *//p' "$ROOT/docs/rpm/spdk-trace-tools.spec")" "$VERSION"
     # above it may be what is not released yet
-    equal "$(sed -n 's/^## \([0-9.]*\) - .*/\1/p' "$SOURCE/docs/CHANGELOG.md" | head -n 1)" "$VERSION"
+    equal "$(sed -n 's/^## \([0-9.]*\) - .*/\1/p' "$ROOT/docs/CHANGELOG.md" | head -n 1)" "$VERSION"
 }
 
 @test "a release is refused where its commit does not say what it is, and it is said what to do" {
     command -v git >/dev/null || skip 'git is not here'
-    copy_to sources
+    copy_sources sources
     status_is 1 sources/tests/release "$VERSION"
     says 'make release: this is no git checkout, and a release is made of a commit: clone the repository'
     rm -r sources
@@ -115,7 +108,7 @@ release_in() { # FOLDER ARGUMENT...
     rpm=$(echo one/build/release/spdk-trace-tools-"$VERSION"-*.rpm)
     equal "$(rpm -qp --qf '%{NAME} %{VERSION} %{LICENSE}' "$rpm")" "spdk-trace-tools $VERSION BSD-3-Clause AND (BSD-3-Clause OR GPL-2.0-only)"
     rpm -qlp "$rpm" | sed 's/\.gz$//' | grep -v -e '/usr/share/doc/' -e '/usr/share/licenses/' -e /usr/lib/ | sort >list
-    make -s -C "$SOURCE" MAKEFLAGS= install DESTDIR="$PWD/installed" PREFIX=/usr PROGRAM_PREFIX=spdk- >log
+    make -s -C "$ROOT" MAKEFLAGS= install DESTDIR="$PWD/installed" PREFIX=/usr PROGRAM_PREFIX=spdk- >log
     same_lines "cd installed && find . -type f | grep -v ^./usr/share/doc/ | sed 's/^\.//' | sort" 'cat list'
     rpm -qlp "$rpm" | grep '/licenses/.*/LICENSE$'
     for document in README.md LICENSE docs/tutorial.md tests/data/slow-host.trace.gz; do

@@ -121,18 +121,13 @@ runs_as_shown() { # PAGE FROM TO COMMANDS
     done <commands | diff shown -
 }
 
-slow_host() {
-    gzip -dc "$DATA/slow-host.trace.gz" >nvmf_trace.pid1234
-    cp "$DATA/slow-host-probes.txt" usdt.txt
-}
-
 @test "README shows what the tools print" {
-    slow_host
+    slow_host nvmf_trace.pid1234 usdt.txt
     runs_as_shown README.md 'This is the page' '## What is supported' 1
 }
 
 @test "the commands of docs/questions.md print something" {
-    slow_host
+    slow_host nvmf_trace.pid1234 usdt.txt
     cp "$BATS_TEST_DIRNAME/../docs/otlp.jq" .
     sed -n '/^## Commands/,/^## Was/s/^    //p' "$BATS_TEST_DIRNAME/../docs/questions.md" | grep -v -e pidof -e trace-record >commands
     equal "$(wc -l <commands)" 17
@@ -170,6 +165,6 @@ slow_host() {
 }
 
 @test "the tutorial shows what the tools print" {
-    slow_host
+    slow_host nvmf_trace.pid1234 usdt.txt
     runs_as_shown docs/tutorial.md '## Whose requests are slow' '## What to do' 10
 }

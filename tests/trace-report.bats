@@ -6,12 +6,6 @@
 
 load helpers
 
-# The sample in README: three hosts, of which backup-1 has most of the buffers.
-slow_host() {
-    gzip -dc "$DATA/slow-host.trace.gz" >trace
-    cp "$DATA/slow-host-probes.txt" probes
-}
-
 # A folder of it, as trace-record writes them.
 recording() {
     slow_host

@@ -359,7 +359,7 @@ inlined: where=0x3'
 }
 
 @test "nothing is lost at full speed, or it is counted exactly" {
-    local status hits=${HITS:-3000000}
+    local status hits=${HITS:-1000000}
     for size in 64M 4K; do
         status=0
         usdt-record --buffer $size -o lines -e 'flood(i,name:str,n,again)' -- usdt-target "flood=$hits" 2>log || status=$?
