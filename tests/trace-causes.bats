@@ -510,6 +510,16 @@ in flight at the end: 40, the oldest for 5.00 s
     equal "$(trace-causes -j -g bdev in | plain | jq -c '[.group, .cause, .kind, .slow, .slow_us]')" '[{"bdev":"Fast"},"none","alike",1000,10]'
 }
 
+@test "requests that failed are counted by status" {
+    { requests 90 0 10 ok Fast '"bdev":10.000' | sed 's/"blocks":8/&,"status":"success"/'
+      requests 5 900 10 ok Fast '"bdev":10.000' | sed 's/"blocks":8/&,"status":"aborted - by request"/'
+      for i in 1 2 3 4 5 6 7 8; do requests 1 $((1000 + 20 * i)) 10 ok Fast '"bdev":10.000' | sed "s/\"blocks\":8/&,\"status\":\"s$i\"/"; done; } >in
+    trace-causes in | grep -qx '13 failed: 5 with aborted - by request, 1 with s1, 1 with s2, 1 with s3, 5 with others'
+    equal "$(trace-causes -j in | jq -c '[.failed, (.statuses | length), .statuses["aborted - by request"]]')" '[13,4,5]'
+    fast >in
+    equal "$(trace-causes -j in | jq -c .failed)" null
+}
+
 @test "-n limits the findings" {
     { fast; requests 50 20000 2000 h Slow '"bdev":1000.000,"network":1000.000' ',"off_cpu":900.000,"off_cpu_by":{"x":900.000}'; } >in
     equal "$(causes | wc -l)" 2

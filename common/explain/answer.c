@@ -138,6 +138,25 @@ static void put_summary(struct out *out, const struct findings *f, enum slow slo
 	out_text(out, m->more >= 0 ? " more\n" : " less\n");
 }
 
+/* Requests that failed are as slow as others, or faster. */
+static void put_failed(struct out *out, const struct findings *f)
+{
+	const struct tally_group *group = f->group;
+	uint64_t rest = group->failed;
+
+	if (!rest)
+		return;
+	out_printf(out, "%" PRIu64 " failed:", rest);
+	for (size_t i = 0; i < TALLY_STATUSES && group->statuses[i].n; i++) {
+		out_printf(out, "%s %" PRIu64 " with ", i ? "," : "", group->statuses[i].n);
+		put_name(out, f->tally, group->statuses[i].name);
+		rest -= group->statuses[i].n;
+	}
+	if (rest)
+		out_printf(out, ", %" PRIu64 " with others", rest);
+	out_char(out, '\n');
+}
+
 static bool has_row(__int128 ns, __int128 all)
 {
 	double percent = all ? 100.0 * (double)ns / (double)all : 0;
@@ -555,6 +574,7 @@ static void put_tables(struct out *out, const struct findings *f, enum slow slow
 	uint32_t set = tally_set_number(f->tally, f->group, slow);
 
 	put_summary(out, f, slow, m, options);
+	put_failed(out, f);
 	if (!f->group->sets[slow].slow.n)
 		return;
 	put_layers(out, m, slow, &options->terminal);

@@ -88,6 +88,19 @@ static void put_rows(struct out *out, const struct tally *t, uint32_t set)
 	owed_free(&owed);
 }
 
+static void put_failed(struct out *out, const struct findings *f)
+{
+	const struct tally_status *status = f->group->statuses;
+
+	out_printf(out, ",\"failed\":%" PRIu64 ",\"statuses\":{", f->group->failed);
+	for (size_t i = 0; i < TALLY_STATUSES && status[i].n; i++) {
+		out_text(out, i ? ",\"" : "\"");
+		out_utf8(out, tally_name(f->tally, status[i].name));
+		out_printf(out, "\":%" PRIu64, status[i].n);
+	}
+	out_char(out, '}');
+}
+
 static const char *kind_of(enum slow slow, const struct answer_options *options)
 {
 	return options->against ? "against" : tally_slows[slow];
@@ -140,6 +153,8 @@ void answer_json(struct out *out, const struct findings *f, const struct answer_
 			put_finding(out, f, &f->all[i], &has_rows[f->all[i].slow], options);
 		else
 			put_none(out, f, options);
+		if (!i && f->group->failed)
+			put_failed(out, f);
 		if (!i && f->group->old) {
 			out_printf(out, ",\"in_flight\":%" PRIu64 ",\"oldest_us\":", f->group->old);
 			out_us(out, f->group->oldest);

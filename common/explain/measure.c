@@ -133,6 +133,20 @@ static void finish_sets(struct measure *m)
 	}
 }
 
+static void count_failed(struct tally_group *group, uint32_t success, const struct request *q)
+{
+	struct tally_status *status = group->statuses;
+
+	if (q->base || q->status == MAP_NONE || q->status == success)
+		return;
+	group->failed++;
+	while (status->n && status->name != q->status)
+		if (++status == group->statuses + TALLY_STATUSES)
+			return;
+	status->name = q->status;
+	status->n++;
+}
+
 /* The group that a request is explained in. */
 static uint32_t group_of(const struct request *q, const struct measure_options *options)
 {
@@ -144,6 +158,7 @@ static void measure_group(struct tally *t, struct ledger *l, const uint32_t *ord
 			  const struct measure_options *options)
 {
 	struct measure m = {.tally = t, .ledger = l};
+	uint32_t success;
 
 	compare_run(&m.compare, l->requests, order, n, &options->compare);
 	/* what is incomplete may have nothing to be compared with */
@@ -158,9 +173,11 @@ static void measure_group(struct tally *t, struct ledger *l, const uint32_t *ord
 	for (enum compare_set set = options->compare.against ? SET_REST : SET_FAST; set < SETS; set++)
 		m.group->n += m.compare.counts[set];
 	m.group->total = m.compare.total;
+	success = intern_get(t->names, slice_of("success"));
 	for (size_t i = 0; i < n; i++) {
 		const struct request *q = &l->requests->all[order[i]];
 
+		count_failed(m.group, success, q);
 		m.group->longest = !q->base && q->life > m.group->longest ? q->life : m.group->longest;
 	}
 	add_requests(&m);

@@ -20,6 +20,7 @@ enum {
 	TALLY_LEDGER = UINT32_MAX, /* instead of a set: all requests */
 	/* what is in flight at the end of a trace is as old as the slow ones, as a rule; what is older may hang */
 	TALLY_OLD = 2,
+	TALLY_STATUSES = 4, /* of failed requests, by name; the others count as one */
 };
 
 /* Sums of n requests, in ns; those of the layers add up to that of their lives. */
@@ -47,6 +48,11 @@ struct tally_group {
 	uint64_t longest; /* life, of these requests */
 	/* requests in flight at the end, which are left out, that are TALLY_OLD times as old as that */
 	uint64_t old, oldest; /* oldest: the most ns */
+	uint64_t failed;      /* requests whose status is no success; by the statuses that came first: */
+	struct tally_status {
+		uint32_t name;
+		uint64_t n;
+	} statuses[TALLY_STATUSES];
 	struct tally_set sets[SLOWS];
 };
 
