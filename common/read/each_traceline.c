@@ -3,6 +3,7 @@
 
 #include <err.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "input.h"
@@ -10,32 +11,35 @@
 #include "json.h"
 #include "line.h"
 #include "losses.h"
+#include "mem.h"
 #include "out.h"
 #include "reader.h"
-#include "unpack.h"
 
 enum { PROGRESS = 1 << 16 }; /* entries from one display of progress to the next */
 
-/* What gets the lines. */
-struct handler {
-	each_traceline_fn *each;
-	void *context;
+/* A trace that is read, with the texts of its lines. */
+struct each_traceline_entries {
+	struct input in;
+	struct reader reader;
+	struct line_writer writer;
+	struct out text;
+	bool is_open, is_good;
 };
 
 int each_traceline_open(struct each_traceline *t, const char *path, const char *reader, struct out *out)
 {
-	*t = (struct each_traceline){.out = out};
+	*t = (struct each_traceline){.out = out, .utf8.fd = OUT_MEMORY, .plain.fd = OUT_MEMORY};
 	if (lines_open(&t->lines, path) != 0)
 		return -1;
 	lines_expect(&t->lines, KIND_TRACE_LINES, reader);
 	return 0;
 }
 
-static int next_line(struct each_traceline *t, void *context, struct slice *text)
+static int next_line(struct each_traceline *t)
 {
 	if (t->out->error)
 		return 0;
-	return t->next ? t->next(context, &t->lines, text) : lines_next(&t->lines, text);
+	return t->next ? t->next(t->context, &t->lines, &t->read) : lines_next(&t->lines, &t->read);
 }
 
 /* Names objects in the line, and in its text if it has one. Returns NULL, or what is wrong with the line then. */
@@ -55,154 +59,156 @@ static const char *name_objects(const struct each_traceline *t, struct traceline
 	return traceline_parse(line, *text);
 }
 
-static const char *parse(const struct each_traceline *t, struct traceline *line, struct slice *text, struct out *plain)
+/* Characters of the line get one form. Returns NULL, or what is wrong with the line. */
+static const char *parse(struct each_traceline *t, struct slice *text)
 {
-	const char *error = traceline_parse(line, *text);
+	struct out *plain = &t->plain;
+	const char *error = traceline_parse(&t->line, *text);
 
 	if (!error && t->joining)
-		error = name_objects(t, line, text);
-	if (error || t->keep_bytes || line->has_ns || !memchr(text->p, '\\', text->n))
+		error = name_objects(t, &t->line, text);
+	if (error || t->keep_bytes || t->line.has_ns || !memchr(text->p, '\\', text->n))
 		return error;
 	plain->len = 0;
 	plain->len = json_normalize(out_room(plain, text->n), *text);
 	if (slice_equal(out_contents(plain), *text))
 		return NULL;
 	*text = out_contents(plain);
-	return traceline_parse(line, *text);
+	return traceline_parse(&t->line, *text);
 }
 
-/* Returns 0 at the end, or an errno. */
-static int read_lines(struct each_traceline *t, struct handler to)
+void each_traceline_complain(struct each_traceline *t, const char *error)
 {
-	struct out utf8 = {.fd = OUT_MEMORY}, plain = {.fd = OUT_MEMORY};
-	struct traceline line = {};
-	struct slice read;
-	int got, error_number;
-
-	while ((got = next_line(t, to.context, &read)) > 0) {
-		struct slice text = read;
-		bool repaired = lines_repair(&t->lines, &text, &utf8);
-		const char *error = parse(t, &line, &text, &plain);
-
-		if (!error)
-			error = to.each(to.context, &line, text);
-		if (error)
-			lines_complain(&t->lines, "not a trace line, %s: %s", t->pass_on ? "passed on" : "left out",
-				       error);
-		else if (repaired)
-			lines_complain(&t->lines, LINES_REPAIRED);
-		if (error && t->pass_on)
-			t->pass_on(to.context, read);
+	t->is_repaired = false;
+	if (t->entries) {
+		lines_complain(&t->lines, "entry left out: %s", error);
+		return;
 	}
-	error_number = got < 0 ? errno : 0;
-	traceline_free(&line);
-	out_close(&plain);
-	out_close(&utf8);
-	return error_number;
+	lines_complain(&t->lines, "not a trace line, %s: %s", t->pass_on ? "passed on" : "left out", error);
+	if (t->pass_on)
+		t->pass_on(t->context, t->read);
 }
 
-/* Returns 0 at the end, or an errno. */
-static int read_span_lines(struct each_traceline *t, void *context)
+/* The next good line of a text. False at the end, or with t->error. */
+static bool next_of_text(struct each_traceline *t, struct slice *text)
 {
-	struct slice text;
+	int got;
+
+	while ((got = next_line(t)) > 0) {
+		const char *error;
+
+		*text = t->read;
+		t->is_repaired = lines_repair(&t->lines, text, &t->utf8);
+		error = parse(t, text);
+		if (!error)
+			return true;
+		each_traceline_complain(t, error);
+	}
+	t->error = got < 0 ? errno : 0;
+	return false;
+}
+
+static void read_span_lines(struct each_traceline *t)
+{
 	int got;
 
 	t->lines.is = KIND_UNKNOWN;
-	while ((got = next_line(t, context, &text)) > 0) {
-		const char *error = t->span_line(context, text);
+	while ((got = next_line(t)) > 0) {
+		const char *error = t->span_line(t->context, t->read);
 
 		if (error)
 			lines_complain(&t->lines, "%s", error);
 	}
-	return got < 0 ? errno : 0;
+	t->error = got < 0 ? errno : 0;
 }
 
 /* Makes the line of an entry. Returns NULL, or what is wrong with it. */
-static const char *make_line(struct line_writer *w, const struct entry *e, uint64_t base, struct traceline *line,
-			     struct slice *text)
+static const char *make_line(struct each_traceline *t, const struct entry *e, struct slice *text)
 {
-	w->out->len = 0;
-	line_write(w, e, base);
-	*text = (struct slice){w->out->buf, w->out->len - 1};
-	return traceline_parse(line, *text);
+	struct each_traceline_entries *from = t->entries;
+
+	*text = (struct slice){"", 0};
+	if (!t->wants_text) {
+		line_fill(&from->writer, e, from->reader.first, &t->line);
+		return NULL;
+	}
+	from->text.len = 0;
+	line_write(&from->writer, e, from->reader.first);
+	*text = (struct slice){from->text.buf, from->text.len - 1};
+	return traceline_parse(&t->line, *text);
 }
 
-static void read_entries(struct each_traceline *t, struct reader *r, struct line_writer *w, struct handler to)
+static bool next_entry(struct each_traceline *t, struct slice *text)
 {
-	struct traceline line = {};
-	struct slice text = {"", 0};
-	const char *error = NULL;
+	struct reader *r = &t->entries->reader;
 	struct entry e;
 
-	while (!t->out->error && reader_next(r, &e)) {
+	while (!t->out->error && t->entries->is_open && reader_next(r, &e)) {
+		const char *error;
+
 		if (r->counts.returned % PROGRESS == 0)
 			progress_show(&t->interactive.progress, r->counts.entries, 0, "entries");
 		t->lines.number++;
-		if (t->wants_text)
-			error = make_line(w, &e, r->first, &line, &text);
-		else
-			line_fill(w, &e, r->first, &line);
+		error = make_line(t, &e, text);
 		if (!error && t->joining)
-			error = name_objects(t, &line, &text);
+			error = name_objects(t, &t->line, text);
 		if (!error)
-			error = to.each(to.context, &line, text);
-		if (error)
-			lines_complain(&t->lines, "entry left out: %s", error);
-		error = NULL;
+			return true;
+		each_traceline_complain(t, error);
 	}
-	traceline_free(&line);
+	return false;
+}
+
+static void open_trace(struct each_traceline *t)
+{
+	const struct reader_options options = {.entries = true};
+	struct each_traceline_entries *from = t->entries = mem_array(1, sizeof(*t->entries));
+	struct slice start;
+	int fd = lines_detach(&t->lines, &start);
+
+	t->error = input_open_rest(&from->in, fd, start) == 0 ? 0 : errno;
+	from->text.fd = OUT_MEMORY;
+	if (t->error)
+		return;
+	from->is_open = reader_open(&from->reader, &from->in, &options) == 0;
+	if (from->is_open)
+		line_open(&from->writer, &from->reader.trace, from->reader.trace.tsc_rate, NULL, &from->text);
 }
 
 /* Returns whether nothing is wrong with the trace; else after messages. */
-static bool read_trace(struct each_traceline *t, struct input *in, struct handler to)
+static bool close_trace(struct each_traceline *t)
 {
-	const struct reader_options options = {.entries = true};
-	struct out text = {.fd = OUT_MEMORY};
-	struct line_writer w;
-	struct reader r;
-	bool good;
+	struct each_traceline_entries *from = t->entries;
+	bool good = !t->error;
 
-	if (reader_open(&r, in, &options) == 0) {
-		line_open(&w, &r.trace, r.trace.tsc_rate, NULL, &text);
-		read_entries(t, &r, &w, to);
+	if (from->is_open) {
 		progress_end(&t->interactive.progress);
-		losses_note(&r, &w.us, t->lines.name, false, t->quiet);
-		line_close(&w);
-		out_close(&text);
+		losses_note(&from->reader, &from->writer.us, t->lines.name, false, t->quiet);
+		line_close(&from->writer);
 	}
-	good = reader_report(&r, t->lines.name);
-	if (input_shrunk(in)) {
-		warnx("%s: was truncated while it was read: entries may be missing", t->lines.name);
-		good = false;
+	out_close(&from->text);
+	if (good) {
+		good = reader_report(&from->reader, t->lines.name);
+		if (input_shrunk(&from->in)) {
+			warnx("%s: was truncated while it was read: entries may be missing", t->lines.name);
+			good = false;
+		}
+		reader_close(&from->reader);
 	}
-	reader_close(&r);
+	input_close(&from->in);
+	free(from);
+	t->entries = NULL;
 	return good;
 }
 
-static int run_trace(struct each_traceline *t, struct handler to)
-{
-	struct slice start;
-	struct input in;
-	int fd = lines_detach(&t->lines, &start), status, error;
-	bool good = false;
-
-	error = input_open_rest(&in, fd, start) == 0 ? 0 : errno;
-	if (!error)
-		good = read_trace(t, &in, to);
-	input_close(&in);
-	status = lines_close(&t->lines, error);
-	t->lines.failed |= !good;
-	return good ? status : -1;
-}
-
 /* Starts again with what xz or gzip unpacks. Returns false if that is not possible. */
-static bool start_unpacked(struct each_traceline *t, struct unpack *unpack)
+static bool start_unpacked(struct each_traceline *t)
 {
 	const enum input_kind is = t->lines.is;
 	struct slice start;
 	int fd, from = lines_detach(&t->lines, &start);
 
-	fd = unpack_open(unpack, is, from, start);
+	fd = unpack_open(&t->unpack, is, from, start);
 	if (fd < 0) {
 		t->lines.is = is;
 		return false;
@@ -211,17 +217,23 @@ static bool start_unpacked(struct each_traceline *t, struct unpack *unpack)
 	return true;
 }
 
-/* What `next` reads is lines: it waits for other inputs as well. */
-static bool can_unpack(const struct each_traceline *t, int error)
-{
-	return error == EMEDIUMTYPE && !t->next && (t->lines.is == KIND_XZ || t->lines.is == KIND_GZIP);
-}
-
-static bool can_be_trace(const struct each_traceline *t, int error)
+/* Goes on with what is no text, if the file is that; what `next` reads is lines: it waits for other inputs as well. */
+static bool switch_kind(struct each_traceline *t)
 {
 	const enum input_kind is = t->lines.is;
 
-	return error == EMEDIUMTYPE && !t->next && (is == KIND_TRACE_FILE || is == KIND_BINARY || is == KIND_SPDK_JSON);
+	if (t->error != EMEDIUMTYPE || t->entries)
+		return false;
+	if (!t->next && !t->unpack.program && (is == KIND_XZ || is == KIND_GZIP))
+		return start_unpacked(t);
+	if (is == KIND_SPANS && t->span_line && !t->joining) {
+		read_span_lines(t);
+		return false;
+	}
+	if (t->next || (is != KIND_TRACE_FILE && is != KIND_BINARY && is != KIND_SPDK_JSON))
+		return false;
+	open_trace(t);
+	return true;
 }
 
 /* Whether the lifetimes are good, and name what they should; else after messages. */
@@ -234,12 +246,9 @@ static bool are_named(const struct each_traceline *t)
 	return !t->joining->faulty;
 }
 
-int each_traceline_run(struct each_traceline *t, each_traceline_fn *each, void *context)
+static void start(struct each_traceline *t)
 {
-	const struct handler to = {each, context};
-	struct unpack unpack = {};
-	int error, status;
-
+	t->has_started = true;
 	if (t->joining && t->joining->n)
 		t->joining->join.unnamed = (struct join_unnamed){};
 	else
@@ -247,19 +256,47 @@ int each_traceline_run(struct each_traceline *t, each_traceline_fn *each, void *
 	if (!t->next)
 		interactive_start(&t->interactive, &t->lines, t->out);
 	t->interactive.pause = t->pause;
-	t->interactive.context = context;
-	error = read_lines(t, to);
-	if (can_unpack(t, error) && start_unpacked(t, &unpack))
-		error = read_lines(t, to);
-	if (error == EMEDIUMTYPE && t->lines.is == KIND_SPANS && t->span_line && !t->joining)
-		error = read_span_lines(t, context);
-	if (can_be_trace(t, error)) {
-		status = run_trace(t, to);
-		error = 0;
-	} else {
-		status = lines_close(&t->lines, error);
-	}
-	if (unpack_close(&unpack, t->lines.name, !error && !t->out->error) != 0)
+	t->interactive.context = t->context;
+}
+
+bool each_traceline_next(struct each_traceline *t, struct slice *text)
+{
+	if (!t->has_started)
+		start(t);
+	if (t->is_repaired)
+		lines_complain(&t->lines, LINES_REPAIRED);
+	t->is_repaired = false;
+	do {
+		if (t->entries ? next_entry(t, text) : next_of_text(t, text))
+			return true;
+	} while (switch_kind(t));
+	return false;
+}
+
+int each_traceline_close(struct each_traceline *t)
+{
+	bool good = !t->entries || close_trace(t);
+	int status = lines_close(&t->lines, t->error);
+
+	t->lines.failed |= !good;
+	if (unpack_close(&t->unpack, t->lines.name, !t->error && !t->out->error) != 0)
 		status = -1;
-	return are_named(t) ? status : -1;
+	traceline_free(&t->line);
+	out_close(&t->plain);
+	out_close(&t->utf8);
+	return are_named(t) && good ? status : -1;
+}
+
+int each_traceline_run(struct each_traceline *t, each_traceline_fn *each, void *context)
+{
+	struct slice text;
+
+	t->context = context;
+	while (each_traceline_next(t, &text)) {
+		const char *error = each(context, &t->line, text);
+
+		if (error)
+			each_traceline_complain(t, error);
+	}
+	return each_traceline_close(t);
 }

@@ -8,8 +8,11 @@
 
 #include "interactive.h"
 #include "lines.h"
+#include "out.h"
 #include "traceline.h"
+#include "unpack.h"
 
+struct each_traceline_entries;
 struct joining;
 
 struct each_traceline {
@@ -17,7 +20,9 @@ struct each_traceline {
 	struct out *out;    /* of the results: reading ends after an error there */
 	struct interactive interactive;
 
-	/* may be set before each_traceline_run(), with the same context as there */
+	/* may be set before the first line: */
+
+	void *context; /* argument of the functions below; each_traceline_run() sets it */
 
 	/* reads the next line instead of lines_next(), and flushes the output before it waits; then only of lines */
 	int (*next)(void *context, struct lines *lines, struct slice *text);
@@ -45,18 +50,40 @@ struct each_traceline {
 
 	/* gets each line that is not a trace line; NULL: they are left out */
 	void (*pass_on)(void *context, struct slice text);
+
+	struct traceline line; /* that was returned last */
+
+	/* each_traceline.c's: */
+	bool has_started, is_repaired;
+	int error;
+	struct slice read; /* the line before it was repaired */
+	struct out utf8, plain;
+	struct unpack unpack;
+	struct each_traceline_entries *entries; /* NULL: it is text */
 };
 
 /* Returns -1 with errno. reader: the command that reads trace lines from a pipe, for messages. */
 int each_traceline_open(struct each_traceline *t, const char *path, const char *reader, struct out *out);
 
+/*
+ * Reads the next line into t->line, and its text, both valid until the next call. False at the end. Lines that are
+ * malformed are left out after a message.
+ */
+bool each_traceline_next(struct each_traceline *t, struct slice *text);
+
+/* Prints what is wrong with the line that was returned last: it is left out. */
+void each_traceline_complain(struct each_traceline *t, const char *error);
+
+/*
+ * Closes the file. Returns 0, or -1 after a message: some lines or lifetimes are malformed, the trace is damaged, or
+ * nothing is named.
+ */
+int each_traceline_close(struct each_traceline *t);
+
 /* Gets a line, parsed and as text, both valid during the call. Returns NULL, or what is wrong with it. */
 typedef const char *each_traceline_fn(void *context, struct traceline *line, struct slice text);
 
-/*
- * Calls each() for every trace line, and closes the file. Returns 0, or -1 after a message: some lines or lifetimes are
- * malformed, the trace is damaged, or nothing is named.
- */
+/* Calls each() for every line, and closes. */
 int each_traceline_run(struct each_traceline *t, each_traceline_fn *each, void *context);
 
 #endif
