@@ -94,9 +94,10 @@ BELOW_model   := base line model
 BELOW_explain := base cli line model explain
 BELOW_sums    := base line model sums
 BELOW_recording := base cli line trace read model recording
+BELOW_match   := base cli line trace read model match
 BELOW_usdt    := base cli usdt
 BELOW_live    := base cli line trace live
-FOLDERS := base cli line trace read model explain sums recording usdt live
+FOLDERS := base cli line trace read model explain sums recording match usdt live
 below    = $(if $(filter common/%,$(1)),$(BELOW_$(word 2,$(subst /, ,$(1)))),$(FOLDERS))
 search   = $(addprefix -Icommon/,$(below)) $(if $(filter live,$(below)),-iquote .)
 

@@ -14,9 +14,8 @@
 #include "cli.h"
 #include "io.h"
 #include "json.h"
-#include "match.h"
+#include "joint.h"
 #include "mem.h"
-#include "merged.h"
 #include "out.h"
 
 enum { OFFSETS_SHOWN = 4 }; /* drifts of segments in a note */
@@ -60,29 +59,31 @@ static char *copy(int from, const char *name)
 	return mem_printf("/proc/self/fd/%d", to);
 }
 
-static void open_source(struct source *s, const char *path)
+/* Returns its path, or that of a copy of what can only be read once. */
+static char *find_path(const char *path, const char *name)
 {
 	int fd = io_open(path);
 	struct stat status;
+	char *result;
 
-	s->file = io_name(path);
 	if (fd < 0 || fstat(fd, &status) != 0)
-		err(EXIT_FAILURE, "%s", s->file);
+		err(EXIT_FAILURE, "%s", name);
 	if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
-		s->path = mem_copy(slice_of(strcmp(path, "-") == 0 ? "/proc/self/fd/0" : path));
+		result = mem_copy(slice_of(strcmp(path, "-") == 0 ? "/proc/self/fd/0" : path));
 	else
-		s->path = copy(fd, s->file);
+		result = copy(fd, name);
 	if (fd != STDIN_FILENO)
 		close(fd);
+	return result;
 }
 
 /* From NAME=FILE or FILE; a slash before the equals sign is part of a path. */
-static struct source make_source(const char *operand)
+static struct side make_side(const char *operand, char **path_of)
 {
 	const char *equals = strchr(operand, '='), *slash = strrchr(operand, '/'), *path = operand;
 	struct slice name = slice_of(slash && slash[1] ? slash + 1 : operand);
 	struct out text = {.fd = OUT_MEMORY};
-	struct source s = {};
+	struct side s = {.sequential = opt.same_clock};
 
 	if (equals && equals > operand && equals[1] && !memchr(operand, '/', equals - operand)) {
 		name = slice_between(operand, equals);
@@ -90,43 +91,103 @@ static struct source make_source(const char *operand)
 	} else if (strcmp(operand, "-") == 0) {
 		name = slice_of("stdin");
 	}
-	open_source(&s, path);
+	s.file = io_name(path);
+	*path_of = find_path(path, s.file);
 	out_json(&text, name);
 	s.name = mem_slice(slice_between(text.buf + 1, text.buf + text.len - 1));
 	out_close(&text);
 	return s;
 }
 
-static const char *see_line(void *context, struct traceline *line, struct slice text)
+static void open_side(struct each_traceline *file, const struct side *s, const char *path, struct out *out)
 {
-	(void)text;
-	return source_line(context, line);
+	if (each_traceline_open(file, path, "trace-match -", out) != 0)
+		err(EXIT_FAILURE, "%s", s->file);
+	file->lines.name = s->file;
+	file->quiet = opt.quiet;
 }
 
-/* Returns 0, or -1 after a message. */
-static int read_source(struct source *s, struct out *out)
+static const char *see_line(void *side, struct traceline *line, struct slice text)
+{
+	(void)text;
+	return side_line(side, line);
+}
+
+/* Returns whether all is good, else after a message. */
+static bool read_side(struct side *s, const char *path, struct out *out)
 {
 	struct each_traceline file;
-	int result;
+	bool good;
 
-	if (each_traceline_open(&file, s->path, "trace-match -", out) != 0)
-		err(EXIT_FAILURE, "%s", s->file);
-	file.lines.name = s->file;
-	file.quiet = opt.quiet;
-	source_start(s);
-	result = each_traceline_run(&file, see_line, s);
-	source_end(s);
-	if (!s->any && result == 0)
+	open_side(&file, s, path, out);
+	good = each_traceline_run(&file, see_line, s) == 0;
+	side_end(s);
+	if (!s->any && good)
 		cli_notice(opt.quiet, "%s: empty: there are no trace lines", s->file);
 	cli_note(opt.quiet, s->file, s->foreign,
 		 "line{ has|s have} a source already: {it is|they are} passed on, and not matched");
-	return result;
+	return good;
+}
+
+/* The line with its time, its source, and the command of a request. */
+static void put_line(struct out *out, const struct joint *j, const struct side *side)
+{
+	const struct traceline *line = j->line;
+	struct slice text = j->text;
+
+	out_slice(out, slice_between(text.p, line->us.p));
+	if (j->ns < 0)
+		out_char(out, '-');
+	out_us(out, j->ns < 0 ? -j->ns : j->ns);
+	if (!line->source.p) {
+		out_text(out, ",\"source\":\"");
+		out_slice(out, side->name);
+		out_char(out, '"');
+	}
+	if (j->command && !line->related.p) {
+		out_text(out, ",\"related\":\"p");
+		out_u64(out, j->command->id);
+		out_char(out, '"');
+	} else if (j->crosses && !line->related.p) {
+		/* it has a command, whichever that is */
+		out_text(out, ",\"related\":\"n/a\"");
+	}
+	text = slice_between(line->us.p + line->us.n, text.p + text.n);
+	if (j->command) {
+		out_slice(out, slice_between(text.p, line->args_end));
+		out_text(out, !line->has_args ? ",\"args\":{" : line->num_args ? "," : "");
+		out_text(out, "\"command\":");
+		joint_write_command(out, j);
+		out_text(out, line->has_args ? "" : "}");
+		text = slice_between(line->args_end, text.p + text.n);
+	}
+	out_slice(out, text);
+	out_char(out, '\n');
+}
+
+/* Reads all again. Returns the number of those that are left out. */
+static size_t write_lines(struct out *out, const struct matching *m, char *const *paths, bool *good)
+{
+	struct each_traceline *files = mem_array(m->n, sizeof(*files));
+	struct joint j;
+
+	for (size_t i = 0; i < m->n; i++) {
+		open_side(&files[i], &m->sides[i], paths[i], out);
+		files[i].wants_text = files[i].quiet = files[i].lines.again = true;
+	}
+	joint_start(&j, m, files);
+	while (joint_next(&j))
+		put_line(out, &j, &m->sides[j.source]);
+	joint_end(&j);
+	*good &= !j.failed;
+	free(files);
+	return j.left_out;
 }
 
 /* Says how two clocks differ, and how well that is known. */
-static void note_offset(const struct match *m, size_t initiator, size_t target)
+static void note_offset(const struct matching *m, size_t initiator, size_t target)
 {
-	const struct offset *o = match_offset(m, initiator, target);
+	const struct offset *o = matching_offset(m, initiator, target);
 	struct out text = {.fd = OUT_MEMORY};
 	double bound = 0, even = 0;
 
@@ -143,12 +204,12 @@ static void note_offset(const struct match *m, size_t initiator, size_t target)
 		out_printf(&text, "%s%+.1f", i ? ", " : "; drift ", o->all[i].slope * 1e6);
 	out_text(&text, o->n > OFFSETS_SHOWN ? ", ... ppm" : " ppm");
 	cli_notice(opt.quiet, "%s: %+.3f us make its times those of %s; the error is at most %.*s",
-		   m->sources[target].name.p, (double)offset_at(o, m->sources[target].first, &bound) / 1000,
-		   m->sources[initiator].name.p, (int)text.len, text.buf);
+		   m->sides[target].name.p, (double)offset_at(o, m->sides[target].first, &bound) / 1000,
+		   m->sides[initiator].name.p, (int)text.len, text.buf);
 	out_close(&text);
 }
 
-static void note_matches(const struct match *m, size_t left_out)
+static void note_matches(const struct matching *m, size_t left_out)
 {
 	struct out text = {.fd = OUT_MEMORY};
 	const struct {
@@ -179,41 +240,45 @@ static void note_matches(const struct match *m, size_t left_out)
 
 int main(int argc, char **argv)
 {
-	static struct match m;
+	static struct matching m;
 	static struct out out;
 	const char *const *operands;
-	int status = EXIT_SUCCESS;
 	size_t left_out = 0;
+	bool good = true;
+	char **paths;
 
 	cli_parse(&cli, argc, argv);
 	out_open(&out, STDOUT_FILENO);
 	operands = cli_operands(argc, argv, "files of traces or trace lines", &m.n);
 	m.same_clock = opt.same_clock;
-	m.sources = mem_array(m.n, sizeof(*m.sources));
+	m.sides = mem_array(m.n, sizeof(*m.sides));
+	paths = mem_array(m.n, sizeof(*paths));
 	for (size_t i = 0; i < m.n; i++) {
-		m.sources[i] = make_source(operands[i]);
+		m.sides[i] = make_side(operands[i], &paths[i]);
 		for (size_t k = 0; k < i; k++)
-			if (slice_equal(m.sources[i].name, m.sources[k].name))
+			if (slice_equal(m.sides[i].name, m.sides[k].name))
 				cli_usage("two sources are called '%s': NAME=FILE gives another name",
-					  m.sources[i].name.p);
+					  m.sides[i].name.p);
 	}
 	for (size_t i = 0; i < m.n; i++)
-		if (read_source(&m.sources[i], &out) != 0)
-			status = EXIT_FAILURE;
-	match_run(&m);
-	if (merged_write(&out, &m, &left_out) != 0)
-		status = EXIT_FAILURE;
+		good &= read_side(&m.sides[i], paths[i], &out);
+	matching_run(&m);
+	left_out = write_lines(&out, &m, paths, &good);
 	/* of what cannot be read, it was said */
-	if (!out.error && (m.commands || status == EXIT_SUCCESS))
+	if (!out.error && (m.commands || good))
 		note_matches(&m, left_out);
-	if (!m.matched && !out.error && status == EXIT_SUCCESS) {
+	if (!m.matched && !out.error && good) {
 		warnx("no command matches: are these traces of the same time, with the groups nvme_tcp, nvmf_tcp and "
 		      "bdev?");
-		status = EXIT_FAILURE;
+		good = false;
 	}
-	for (size_t i = 0; i < m.n; i++)
-		source_free(&m.sources[i]);
-	free(m.sources);
-	match_free(&m);
-	return cli_close(&out, status);
+	for (size_t i = 0; i < m.n; i++) {
+		free((char *)m.sides[i].name.p);
+		free(paths[i]);
+		side_free(&m.sides[i]);
+	}
+	free(m.sides);
+	free(paths);
+	matching_free(&m);
+	return cli_close(&out, good ? EXIT_SUCCESS : EXIT_FAILURE);
 }

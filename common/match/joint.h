@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads all processes again as one timeline, that of the first one, in which requests follow their commands. */
+#ifndef JOINT_H
+#define JOINT_H
+
+#include "each_traceline.h"
+#include "matching.h"
+
+struct joint {
+	/* the line that was returned last */
+	size_t source;
+	struct traceline *line;
+	struct slice text;
+	int64_t ns;                          /* since the earliest line */
+	const struct joint_command *command; /* of a request that is created; NULL: none is known */
+	bool crosses;                        /* a request is created in a queue that has commands */
+
+	size_t left_out; /* processes that no offset ties to the first one */
+	bool failed;     /* one of them could not be read to its end, after a message */
+
+	/* joint.c's: */
+	const struct matching *m;
+	struct joint_source *all;
+	struct joint_source *current;
+	int64_t origin, latest;
+};
+
+struct joint_command {
+	size_t source;
+	uint64_t id, address; /* id: its number */
+	uint32_t number;      /* in its queue */
+};
+
+/*
+ * Starts with these files, whose lines have not been read: one for each process of m. They and m must outlive j.
+ * Those of processes that are left out stay unread.
+ */
+void joint_start(struct joint *j, const struct matching *m, struct each_traceline *files);
+
+/* The next line, valid until the next call. False at the end. */
+bool joint_next(struct joint *j);
+
+/* Writes the argument that names the command of a request, without its key. */
+void joint_write_command(struct out *out, const struct joint *j);
+
+/* Closes the files. */
+void joint_end(struct joint *j);
+
+#endif
