@@ -76,11 +76,9 @@ FLAGS += $(or $(call accepted,$(HARDENING)),$(foreach f,$(HARDENING),$(call acce
 LIBRARY_gelf := libelf
 LIBRARY_libelf := libelf
 LIBRARY_bpf/libbpf := libbpf
-LIBRARY_zlib := zlib
-LIBRARY_lzma := liblzma
 has_library = $(if $(STATIC),echo 'int main(void) { return 0; }' | $(CC) -static -o /dev/null -x c - $$($(PKG_CONFIG) \
 	--static --libs $(1)),$(PKG_CONFIG) --exists $(1)) 2>/dev/null
-MISSING := $(shell for l in libelf libbpf zlib liblzma; do $(call has_library,$$l) || echo $$l; done; \
+MISSING := $(shell for l in libelf libbpf; do $(call has_library,$$l) || echo $$l; done; \
 	for c in $(PKG_CONFIG) $(CLANG) $(BPFTOOL); do $$c --version >/dev/null 2>&1 || echo $$c; done)
 
 # What a file may include: all of common/, but a folder of common/ only those below it, so that an include that goes up

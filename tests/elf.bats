@@ -120,60 +120,6 @@ hollow() { # FILE SECTION BYTES
     equal "$(cut -d ' ' -f 3 <<<"$output")" $'f\nread\ng\nread'
 }
 
-# Makes a file whose functions that are not exported are in a packed file.
-pack() { # COMMAND...
-    objcopy -S --keep-symbol=g both inner
-    "$@" <inner >inner.packed
-    objcopy --strip-all --add-section .gnu_debugdata=inner.packed both packed
-}
-
-@test "functions in a packed section" {
-    command -v elf >/dev/null || skip 'offwaketime was not built'
-    command -v objcopy >/dev/null || skip 'objcopy is not here'
-    command -v xz >/dev/null || skip 'xz is not here'
-    printf '%s\n' '.globl f; f: nop; .type f, @function; .size f, 1' 'g: nop; .type g, @function; .size g, 1' |
-        "${CC:-cc}" -x assembler -shared -nostdlib -o both -
-    status_is 0 elf both
-    unpacked=$output
-    pack xz
-    status_is 0 elf packed
-    equal "$output" "$unpacked"
-    equal "$(cut -d ' ' -f 3 <<<"$output")" $'f\ng'
-
-    # what is none, ends early, unpacks to no ELF file, takes much memory, or unpacks to much
-    for damage in cat 'xz -c --format=lzma' 'head -c 40' 'echo x' 'xz --lzma2=dict=64MiB' bomb; do
-        # shellcheck disable=SC2086 # they are words
-        case $damage in
-        echo*) pack sh 'echo x | xz' ;;
-        head*) pack sh 'xz | head -c 100' ;;
-        bomb) pack sh 'head -c 80000000 /dev/zero | xz' ;;
-        *) pack $damage ;;
-        esac
-        status_is 1 limited elf packed
-        equal "$(cut -d ' ' -f 3 <<<"$output")" f
-        says 'elf: packed: '
-    done
-}
-
-@test "a debug link to what is no file, or too large a one, is not followed" {
-    command -v elf >/dev/null || skip 'offwaketime was not built'
-    command -v objcopy >/dev/null || skip 'objcopy is not here'
-    # of the dynamic symbols alone, so that the link is looked at
-    objcopy --strip-all good stripped
-    printf 'dbg\0\1\2\3\4' >dbg.link
-    objcopy --add-section .gnu_debuglink=dbg.link stripped linked
-    for kind in device fifo sparse; do
-        rm -f dbg
-        case $kind in
-        device) ln -s /dev/zero dbg ;;
-        fifo) mkfifo dbg ;;
-        sparse) cp good dbg; truncate -s 64G dbg ;;
-        esac
-        limited elf "$PWD/linked" >out 2>err || [ $? = 1 ]
-        [ $kind != sparse ] || grep -q 'linked: its tables take more than 64 MiB, which is not loaded$' err
-    done
-}
-
 @test "what a process names instead of its file is not opened when it is no file" {
     command -v strace >/dev/null || skip 'strace is not here'
     [ -x "$BIN/usdt-target-static" ] || skip 'usdt-target was not built'

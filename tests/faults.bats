@@ -38,8 +38,7 @@ inputs() {
 COMMANDS=(
     'read pread|trace-dump -q trace'
     'read|trace-dump -q $SHM'
-    'read pread open close|trace-dump -q -i -j -d -O - <trace'
-    'read pread open close|trace-dump -i --page - <trace'
+    'read pread open close|trace-dump -q -i -d -O - <trace'
     'read pread|trace-dump -q "$DATA/spdk-trace.json"'
     'pread lseek mmap|qpair-lifetimes -q -O owners probes'
     'pread lseek mmap|qpair-lifetimes -q owned'

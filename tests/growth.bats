@@ -39,11 +39,10 @@ COMMANDS=(
     'trace-merge -q -r 9 FILE|objects escapes deep'
     'trace-match -q FILE|objects late owners reconnects commands commands_alike'
     'trace-dump -q -a FILE|ring tpoints entries string strings owner names'
-    'trace-dump -i -j -O FILE|ring'
-    'trace-dump -i --page FILE|ring tpoints entries'
+    'trace-dump -i -O FILE|ring'
     'trace-dump -q FILE|interleaved'
     "trace-dump -q -w 'o1*' -t 'A*' FILE|entries"
-    'trace-dump -i -j -d FILE|tpoints entries'
+    'trace-dump -i -d FILE|ring tpoints entries'
     'usdt-gen -f FILE|specs'
     'usdt-gen -l -x FILE|notes'
 )
@@ -130,7 +129,7 @@ same_in_256_mib() { # COMMAND KIND
 
 @test "trace-report: memory does not grow with lines" {
     slow_host
-    trace-dump -q -d -O -i -j trace >entries
+    trace-dump -q -d -O -i trace >entries
     trace-dump -q trace >>entries
     mktrace -R 100 entries >long
     # each request has a record of 400 bytes

@@ -63,7 +63,7 @@ round_trip() {
 @test "the layout is recognised and named" {
     for layout in $LAYOUTS; do
         mktrace -l "$layout" "$DATA/common.jsonl" >trace
-        equal "$(trace-dump -i -j trace | jq -r .layout)" "$layout"
+        equal "$(trace-dump -i trace | jq -r .layout)" "$layout"
     done
 }
 
@@ -87,7 +87,7 @@ round_trip() {
 @test "a trace made from what -i -j, -d, -O and -a print is the same trace" {
     mktrace "$DATA/modern.jsonl" >trace
     for layout in G4 G5 G6; do
-        (trace-dump -i -j -d -O trace; trace-dump -a trace) | mktrace -l "$layout" >copy
+        (trace-dump -i -d -O trace; trace-dump -a trace) | mktrace -l "$layout" >copy
         same_lines 'trace-dump -d -O trace' 'trace-dump -d -O copy'
         same_lines 'trace-dump -a trace' 'trace-dump -a copy'
     done

@@ -32,7 +32,7 @@ write_live() { # LAYOUT SLOTS
     rm -f "$TRACE"
     mktrace -w 600 -l "$1" -n "$2" -o "$TRACE" lines &
     writer=$!
-    wait_for sh "trace-dump -i -j $TRACE >info"
+    wait_for sh "trace-dump -i $TRACE >info"
 }
 
 # Ends the writer, after the entries of a round.
@@ -92,7 +92,7 @@ write_slowly() { # LAYOUT SLOTS [MICROSECONDS [ROUNDS]]
         "$1" "$2" "${3:-2000}" "${4:-1}" &
     writer=$!
     TRACE=/dev/shm/mktrace_trace.pid$writer
-    wait_for trace-dump -q -i -j "$TRACE" >info
+    wait_for trace-dump -q -i "$TRACE" >info
     eval "$(mktrace --places -l "$1" -n "$2" lines)"
 }
 
@@ -168,7 +168,7 @@ written() {
     make_lines
     mktrace -w 600 -l G5 -n 131072 -p 20000 -o "$shared" lines &
     writer=$!
-    wait_for trace-dump -q -i -j "$shared" >info
+    wait_for trace-dump -q -i "$shared" >info
     other=/dev/shm/other_trace.pid$writer
     mktrace "$DATA/common.jsonl" >"$other"
     follow -p "$writer"
@@ -346,7 +346,7 @@ written() {
     } >lines
     mktrace -w 600 -l G6 -n 65536 -p 2000 -o still lines &
     writer=$!
-    wait_for trace-dump -q -i -j still >info
+    wait_for trace-dump -q -i still >info
     follow still
     wait_for grep -q '"owner":"10.0.0.1:1"' followed
     eval "$(mktrace --places -l G6 -n 65536 lines)"

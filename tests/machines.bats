@@ -24,7 +24,7 @@ filter() { # RUNNER COMMAND...
 # All that the filters in a directory print of traces of all layouts, each of them run by RUNNER.
 print_all() { # DIRECTORY [RUNNER]
     for trace in *.trace; do
-        filter "${2:-}" "$1/trace-dump" -i -j -d -O "$trace"
+        filter "${2:-}" "$1/trace-dump" -i -d -O "$trace"
         filter "${2:-}" "$1/trace-dump" "$trace" >lines
         filter "${2:-}" "$1/qpair-lifetimes" -q <(cat "$DATA"/sample{,-g3}-probes.txt) >lifetimes
         filter "${2:-}" "$1/trace-join" -l lifetimes lines

@@ -16,8 +16,7 @@ setup() {
     trace-dump -q modern >modern.lines
     trace-dump -O modern >owners
     trace-dump -d trace >definitions
-    trace-dump -i -j trace >info
-    trace-dump -i --page trace >page
+    trace-dump -i trace >info
     qpair-lifetimes probes >lifetimes
     trace-latency -eq lines >encoded
     trace-latency -q lines >table
@@ -103,10 +102,8 @@ lifetimes|lifetime lines|trace-join -l lifetimes TRACE-LINES
 owners|the owners of a trace|qpair-lifetimes -O owners PROBES
 definitions|what trace-dump -d or -i prints|trace-dump without -d and -i
 info|what trace-dump -d or -i prints|trace-dump without -d and -i
-page|what trace-dump -d or -i prints|trace-dump without -d and -i
 encoded|encoded lines of trace-latency|trace-latency --merge encoded
 spans|span lines|the trace lines that trace-spans read
-chrome.json|a trace for chrome://tracing|open it in chrome://tracing
 drawn.pftrace|a trace for Perfetto|open it in ui.perfetto.dev
 utf16|text in UTF-16|iconv -f UTF-16 -t UTF-8 utf16 | TOOL
 packed.xz|compressed by xz|
@@ -280,10 +277,6 @@ T
 2 % --lag is for -F % trace-dump --lag 5 trace
 1 % has no owners % trace-dump -F -O trace
 2 % -F prints entries or owners % trace-dump -F -i trace
-2 % -j is for -i: everything else is JSON lines anyway % trace-dump -j trace
-2 % -j is for -i % trace-dump -j -d trace
-2 % --page cannot be combined with -j, -d or -O, which print lines % trace-dump -i --page -d trace
-2 % --page is for -i % trace-dump --page modern
 1 % spdk.json: not a trace file, which -F needs % trace-dump -F spdk.json
 1 % lines: trace lines, not an SPDK trace file % trace-dump -F lines
 1 % not a trace file, which -F needs % cat trace | trace-dump -F

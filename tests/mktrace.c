@@ -992,7 +992,7 @@ static const struct cli_option options[] = {
 static const struct cli cli = {
 	"Usage: %s [OPTION]... [FILE]...\n"
 	"Writes an SPDK trace file from JSON lines: definitions, owners, info and trace\n"
-	"lines, as trace-dump prints them with -d, -O, -i -j and without.\n",
+	"lines, as trace-dump prints them with -d, -O, -i and without.\n",
 	"",
 	.options = options,
 };

@@ -224,36 +224,6 @@ has_given_up() { # TIMES PID
     equal "$(jq -r 'select(.target.comm == "cat") | .waker.comm // empty' lines | grep writer | sort -u)" 'writer 7'
 }
 
-@test "functions of stripped files by their debug files, in another root" {
-    unshare -m true 2>/dev/null || skip 'no mount namespaces here'
-    command -v objcopy >/dev/null || skip 'objcopy is not here'
-    id=$(readelf -n "$BIN/blocked-target" | sed -n 's/.*Build ID: //p')
-    [ -n "$id" ] || skip 'the linker writes no build ids'
-    # shellcheck disable=SC2016 # the other shell expands it
-    prepare='case $2 in id | none) mount -t tmpfs none root ;; esac
-        cd root
-        mkdir -p "usr/lib/debug/.build-id/${1:0:2}" bin/.debug
-        objcopy --only-keep-debug "$0" found
-        objcopy --strip-all "$0" bin/hidden
-        case $2 in
-        id) mv found "usr/lib/debug/.build-id/${1:0:2}/${1:2}.debug" ;;
-        link | other) objcopy --remove-section .note.gnu.build-id found ;;&
-        link | other | same-id) objcopy --add-gnu-debuglink=found bin/hidden; mv found bin/.debug ;;&
-        # its checksum is another one now
-        other | same-id) echo >>bin/.debug/found ;;
-        esac
-        exec chroot . /bin/hidden "$3"'
-    for debug in id link same-id other none; do
-        rm -rf root
-        mkdir root
-        target=(bash -c "$prepare" "$(command -v blocked-target)" "$id" "$debug")
-        case $debug in id | none) target=(unshare -m --propagation private "${target[@]}") ;; esac
-        record sleeps=3 -j
-        case $debug in id | link | same-id) names='sleep_here main' ;; *) names='[unknown] [unknown]' ;; esac
-        equal "$debug: $(jq -r 'select(.target.comm == "sleeper" and .blocked > 40000) | .target.user[0:2] | join(" ")' lines | sort -u)" "$debug: $names"
-    done
-}
-
 @test "a file that was deleted and a process that has ended" {
     # shellcheck disable=SC2016 # the other shell expands it
     target=(bash -c 'cp "$0" gone; exec ./gone "$@"' "$(command -v blocked-target)")

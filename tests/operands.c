@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "cmd/usdt-record/operand.h"
-#include "cmd/usdt-record/symtab.h"
 #include "elffile.h"
 #include "out.h"
 #include "utf8.h"
@@ -58,15 +57,14 @@ static void print_operand(struct out *out, const struct operand *o)
 	}
 }
 
-static void print_arg(struct out *out, const struct usdt *u, const struct usdt_site *site, const struct usdt_arg *arg,
-		      struct symtab *symbols)
+static void print_arg(struct out *out, const struct usdt *u, const struct usdt_arg *arg)
 {
-	const char *error;
 	struct operand o;
+	const char *error = operand_parse(&o, u->machine, arg);
 
 	out_visible(out, arg->operand);
 	out_text(out, ": ");
-	if (operand_parse(&o, u->machine, site, arg, symbols, &error) != 0) {
+	if (error) {
 		out_text(out, error);
 	} else {
 		out_text(out, usdt_type(arg).text);
@@ -78,7 +76,6 @@ static void print_arg(struct out *out, const struct usdt *u, const struct usdt_s
 static void print_file(struct out *out, const char *path)
 {
 	int fd = open(path, O_RDONLY);
-	struct symtab symbols;
 	const char *error;
 	struct usdt u;
 
@@ -88,11 +85,9 @@ static void print_file(struct out *out, const char *path)
 		close(fd);
 		errx(EXIT_FAILURE, "%s: %s", path, error);
 	}
-	symtab_open(&symbols, fd);
 	for (size_t site = 0; site < u.n; site++)
 		for (unsigned arg = 0; arg < u.sites[site].num_args; arg++)
-			print_arg(out, &u, &u.sites[site], &u.sites[site].args[arg], &symbols);
-	symtab_close(&symbols);
+			print_arg(out, &u, &u.sites[site].args[arg]);
 	usdt_free(&u);
 	close(fd);
 }

@@ -119,7 +119,7 @@ lost() {
         equal "$(grep -c '"i":456},"lost":true}$' <<<"$output")" 1
         says 'trace-dump: trace: lcore 0: entries are missing between 0.049 and 0.100 us: the application wrote faster than the file was copied; try: trace-dump -p PID
 trace-dump: trace: lcore 0: entries are missing between 0.255 and 0.306 us'
-        equal "$(trace-dump -q -i -j trace |
+        equal "$(trace-dump -q -i trace |
             jq -r '(.lcores[0].gaps, .damage | tojson), .gaps, (.missing[] | select(.what == "lost") | .text, .try)')" \
             '[{"from":405,"to":456},{"from":611,"to":662}]
 []
@@ -158,11 +158,11 @@ trace-dump -p PID, or -F --record'
         status_is 0 trace-dump -a trace
         equal "$(grep -c lost <<<"$output")" 0
         equal "$stderr" ''
-        equal "$(trace-dump -i -j trace | jq -c '[.gaps, .lcores[].gaps]')" '[0,null,null,null,null,null,null,null]'
+        equal "$(trace-dump -i trace | jq -c '[.gaps, .lcores[].gaps]')" '[0,null,null,null,null,null,null,null]'
     done
     # each round has older ticks than the one before
     mktrace -R 200 "$DATA/common.jsonl" >trace
-    status_is 0 trace-dump -i -j trace
+    status_is 0 trace-dump -i trace
     equal "$stderr" ''
     equal "$(jq -c '[.gaps, .lcores[].gaps] | unique' <<<"$output")" '[null,0]'
 }
@@ -252,9 +252,9 @@ trace-dump -p PID, or -F --record'
     says "trace-dump: trace: no tracepoint matches 'TCP_*'"
 }
 
-@test "-i -j describes the trace" {
+@test "-i describes the trace" {
     { for i in $(seq 1 40); do use $((1000 + i)) 0 1 "$i"; done; use 950 1 2 100; } | trace -l G5 -n 16
-    equal "$(trace-dump -q -i -j trace)" '{"layout":"G5","releases":"v24.09 to v26.01","tsc_rate":1000000000,"us":0.015,"window_start":1025,"window_lcore":0,"entries":17,"before_window":1,"cleared":0,"torn":0,"undefined":0,"tpoints":{"USE":16},"lcores":[{"lcore":0,"entries":16,"slots":16,"used":16,"wrapped":true,"back_us":0.015},{"lcore":1,"entries":1,"slots":16,"used":1,"wrapped":false,"back_us":0.090}],"damage":[],"gaps":0,"lost":0,"groups":[{"id":1,"group":"NEW","entries":16,"tpoints":3,"off":0}],"missing":[{"what":"window","text":"the ring of lcore 0 is full: it reaches back 15 ns, others 90 ns","try":"--num-trace-entries 128, or trace-dump -F --record"},{"what":"time","text":"no time of day: entries have ticks","try":"-T while the target runs, or --clock with what usdt-record recorded"}]}'
+    equal "$(trace-dump -q -i trace)" '{"layout":"G5","releases":"v24.09 to v26.01","tsc_rate":1000000000,"us":0.015,"window_start":1025,"window_lcore":0,"entries":17,"before_window":1,"cleared":0,"torn":0,"undefined":0,"tpoints":{"USE":16},"lcores":[{"lcore":0,"entries":16,"slots":16,"used":16,"wrapped":true,"back_us":0.015},{"lcore":1,"entries":1,"slots":16,"used":1,"wrapped":false,"back_us":0.090}],"damage":[],"gaps":0,"lost":0,"groups":[{"id":1,"group":"NEW","entries":16,"tpoints":3,"off":0}],"missing":[{"what":"window","text":"the ring of lcore 0 is full: it reaches back 15 ns, others 90 ns","try":"--num-trace-entries 128, or trace-dump -F --record"},{"what":"time","text":"no time of day: entries have ticks","try":"-T while the target runs, or --clock with what usdt-record recorded"}]}'
 }
 
 # Definitions as SPDK has them, and lines of 20 requests on lcore 1 after one bdev I/O on lcore 0.
@@ -279,66 +279,10 @@ requests() {
     done
 }
 
-@test "-i prints a page on a terminal, and a line elsewhere" {
-    needs_terminal
-    requests | target SOCK_REQ_PEND | mktrace -n 32 - >trace
-    script -qec 'trace-dump -i trace' /dev/null </dev/null | tr -d '\r' >shown
-    trace-dump -i --page trace | cmp - shown
-    script -qec 'trace-dump -i -j trace' /dev/null </dev/null | tr -d '\r' >shown
-    trace-dump -i trace | cmp - shown
-    jq -e .layout shown >/dev/null
-}
-
-@test "-i prints a page" {
-    { printf '{"tsc":%d,"lcore":0,"tpoint":"BDEV_IO_START"}\n' 1000000 2020600; requests; } |
-        target TCP_READ_DONE SOCK_REQ_PEND SPECIAL_THING >lines
-    for layout in $LAYOUTS; do
-        mktrace -l "$layout" -n 32 lines >nvmf_trace.pid1234
-        status_is 0 trace-dump -i --page nvmf_trace.pid1234
-        equal "$stderr" ''
-        releases=$(trace-dump -q -i -j nvmf_trace.pid1234 | jq -r .releases)
-        # from v24.05 on the target knows them
-        names='usdt-record, while the hosts connect'
-        [[ $layout < G4 ]] || names=$'trace-record, which asks the target over TCP, or usdt-record while the\n         hosts connect'
-        equal "$output" "nvmf_trace.pid1234: 10.3 us, 33 entries of 2 lcores, SPDK $releases
-layout $layout, 1000000000 ticks a second
-left out: 1 older than the start of another ring
-
-lcore     entries  reaches back      slots  used
-    0           2       1.02 ms         32    6%
-    1          32       10.3 us         32  100% full *
-* here starts the time in which all lcores are complete
-
-group            entries      %  tracepoints
-nvmf_tcp              32  97.0%  3 of 4 on, without TCP_READ_DONE
-bdev                   1   3.0%  1 on
-SPECIAL                0         off
-sock                   0         off
-
-missing for a good answer
-  no writes to sockets: replies that queue for a host count as reply
-    try: rpc.py trace_enable_tpoint_group sock
-  no names of hosts: a trace has only addresses
-    try: $names
-  the ring of lcore 1 is full: it reaches back 10.3 us, others 1.02 ms
-    try: --num-trace-entries 4096, or trace-dump -F --record
-  no time of day: entries have ticks
-    try: -T while the target runs, or --clock with what usdt-record recorded"
-    done
-    # what was left out is among them with -a
-    trace-dump -a -i --page nvmf_trace.pid1234 | sed -n '1p;3p' >first
-    equal "$(<first)" 'nvmf_trace.pid1234: 1.02 ms, 34 entries of 2 lcores, SPDK v26.05 and later
-among them: 1 older than the start of another ring'
-    # the JSON of spdk_trace has neither rings nor what is on
-    trace-dump -i --page "$DATA/spdk-trace.json" >page
-    grep -qx 'lcore     entries  reaches back' page
-    grep -qx 'nvmf_tcp               4  57.1%  2' page
-}
-
 # The words for what is missing, without what is missing everywhere.
 missing() {
     mktrace "$@" lines >trace
-    trace-dump -q -i -j trace | jq -r '.missing[] | select(.what != "time" and .what != "names") | "\(.what): \(.try)"'
+    trace-dump -q -i trace | jq -r '.missing[] | select(.what != "time" and .what != "names") | "\(.what): \(.try)"'
 }
 
 @test "-i says what is missing, as far as the file shows it" {
@@ -356,8 +300,6 @@ sock: $enable sock"
         target BDEV_IO_START SOCK_REQ_PEND </dev/null >lines
         equal "$(missing -l "$layout" -L 0)" "bdev: $enable bdev
 sock: $enable sock"
-        trace-dump -i --page trace >page
-        equal "$(head -n 1 page | cut -d , -f 1)" 'trace: no entries'
         # it has been on
         { printf '{"tsc":1,"lcore":0,"tpoint":"%s"}\n' BDEV_IO_START SOCK_REQ_PEND; requests; } |
             target BDEV_IO_START SOCK_REQ_PEND >lines
@@ -379,53 +321,17 @@ sock: $enable sock"
     # names are for hosts
     echo '{"tsc":1000,"lcore":0,"tpoint":"BDEV_IO_START"}' | target | grep -v TCP_ >lines
     mktrace lines >trace
-    equal "$(trace-dump -i -j trace | jq -r '.missing[].what')" time
+    equal "$(trace-dump -i trace | jq -r '.missing[].what')" time
     requests | target >lines
     mktrace lines >trace
-    equal "$(trace-dump -i -j trace | jq -r '.missing[].what' | paste -sd ' ')" 'names time'
+    equal "$(trace-dump -i trace | jq -r '.missing[].what' | paste -sd ' ')" 'names time'
     # JSON shows what has entries only
     echo '{"tsc_rate":1000000000,"tpoints":[{"name":"TCP_REQ_NEW","id":320},{"name":"BDEV_IO_START","id":192}],"entries":[{"lcore":0,"tpoint":192,"tsc":5}]}' >json
-    equal "$(trace-dump -i -j json | jq -r '.missing[0].text, .missing[0].try')" 'no requests of hosts
+    equal "$(trace-dump -i json | jq -r '.missing[0].text, .missing[0].try')" 'no requests of hosts
 rpc.py trace_enable_tpoint_group nvmf_tcp'
     echo '{"tsc_rate":1000000000,"tpoints":[{"name":"BDEV_IO_START","id":192}],"entries":[]}' >json
-    equal "$(trace-dump -i -j json | jq -c .missing)" '[]'
-    trace-dump -i -j "$DATA/spdk-trace.json" | jq -e '.groups | all(has("off") | not)' >/dev/null
-}
-
-@test "-i has the time of day with --clock" {
-    { use 1000000 0 1 1; use 2000000 0 1 2; } | trace
-    clock_line 1000000 10 2026-11-21T23:59:59.900000000Z >clock
-    clock_line 1001000000 11 2026-11-22T00:00:00.900000000Z >>clock
-    status_is 0 trace-dump -i --page --clock clock trace
-    grep -qx 'from 2026-11-21T23:59:59.900000000Z to 2026-11-21T23:59:59.901000000Z' <<<"$output"
-    equal "$(grep -c 'time of day' <<<"$output")" 0
-}
-
-@test "the page of -i fits 80 columns, whatever is in the trace" {
-    for layout in $LAYOUTS; do
-        for file in common modern; do
-            [ "$file$layout" != modernG1 ] && [ "$file$layout" != modernG2 ] && [ "$file$layout" != modernG3 ] || continue
-            sed 's/\("id":[0-9]*\),/\1,"off":true,/' "$DATA/$file.jsonl" >lines
-            mktrace -l "$layout" lines >"a file with a name that is as long as names of files are in some places, as in $layout"
-            trace-dump -i --page a* >page
-            [ "$(LC_ALL=C.UTF-8 wc -L <page)" -le 80 ] || { cat page; return 1; }
-            rm a*
-        done
-    done
-    # a group of which one is on, and names that would drive a terminal
-    {
-        echo '{"layout":"any","tsc_rate":1000000000}'
-        for i in $(seq 0 63); do
-            printf '{"tpoint":"A_NAME_OF_23_LETTERS_%02d","id":%d%s}\n' "$i" "$i" "$([ "$i" = 7 ] || echo ',"off":true')"
-        done
-        printf '{"tsc":1000,"lcore":3,"thread":"%s","tpoint":"A_NAME_OF_23_LETTERS_07"}\n' '\u001b[2J\u001b[2J\u001b[2J'
-    } >lines
-    mktrace lines >trace
-    trace-dump -i --page trace >page
-    [ "$(LC_ALL=C.UTF-8 wc -L <page)" -le 80 ] || { cat page; return 1; }
-    equal "$(grep -c $'\e' page)" 0
-    grep -q '1 of 64 on, without' page
-    equal "$(grep -o 'A_NAME_OF[A-Z0-9_]*' page | wc -l)" 63
+    equal "$(trace-dump -i json | jq -c .missing)" '[]'
+    trace-dump -i "$DATA/spdk-trace.json" | jq -e '.groups | all(has("off") | not)' >/dev/null
 }
 
 teardown() {
@@ -773,7 +679,7 @@ clock_line() { # TICKS SECONDS TIME
     equal "$(of_day --wall --clock other | sed -n '3p;6p' | tr '\n' ' ')" \
         '999000.999 2026-11-22T00:00:00.399500499Z 3496503.497 2026-11-22T00:00:02.897002997Z '
     same_lines 'trace-dump --rate 1001000 trace' 'trace-dump --clock other trace'
-    equal "$(trace-dump -i -j --clock other trace | jq -c '[.tsc_rate, .clock_rate, .first, .last]')" \
+    equal "$(trace-dump -i --clock other trace | jq -c '[.tsc_rate, .clock_rate, .first, .last]')" \
         '[1000000,1001000,"2026-11-21T23:59:59.400499501Z","2026-11-22T00:00:02.897002997Z"]'
     # others come between; where the clock was set, each time has that of the nearer line
     { tac two; clock_line 4000000 13 2026-11-22T01:00:00.900000000Z; } >stepped

@@ -183,7 +183,7 @@ x'
     mktrace -o t "$DATA/sample.jsonl"
     trace-dump -q t >all
     # the same objects in both, a microsecond apart
-    rate=$(trace-dump -i -j t | sed -n 's/.*"tsc_rate":\([0-9]*\).*/\1/p')
+    rate=$(trace-dump -i t | sed -n 's/.*"tsc_rate":\([0-9]*\).*/\1/p')
     jq -c --argjson ticks $((rate / 1000000)) '.tsc += $ticks' all | sed -E 's/"us":([0-9]+)([,}])/"us":\1.000\2/g' >later
     trace-merge -q a=all b=later >merged
     trace-spans -q -j -a merged | jq -c 'del(.us, .source)' | sort >is

@@ -268,7 +268,7 @@ answers() {
     sed -i "s/fleet:backup-1'/fleet:a:backup-1'/; s/fleet:db-2'/fleet:b:backup-1'/" probes
     # db-2 comes when requests of backup-1 have ended
     {
-        trace-dump -q -d -O -i -j trace
+        trace-dump -q -d -O -i trace
         trace-dump -q trace | awk -F '"us":' '!/"poller":"t272"/ || $2 + 0 >= 30000'
     } | mktrace >late
     trace-report late probes >page
@@ -292,7 +292,7 @@ connection() {
     mkdir folder
     some_slow 0
     mv trace folder/trace.bin
-    rate=$(trace-dump -i -j folder/trace.bin | jq .tsc_rate)
+    rate=$(trace-dump -i folder/trace.bin | jq .tsc_rate)
     jq -nc '{method: "nvmf_subsystem_get_qpairs", begin: 1, end: 2, params: {nqn: "nqn.2026-11.fleet:sub"},
         result: [{cntlid: 1, qid: 1, hostnqn: "nqn.2026-11.fleet:db-1",
             peer_address: {trtype: "TCP", traddr: "10.0.0.2", trsvcid: "40001"}}]}' >folder/rpc.jsonl
@@ -519,7 +519,7 @@ unreadable() { # FILE WHY [COMMAND]...
     slow_host
     trace-report trace probes | grep -n 'in flight' | grep -v '^[1-9]:'
     # of one request nothing but its start is in the trace
-    trace-dump -q -d -O -i -j trace >entries
+    trace-dump -q -d -O -i trace >entries
     trace-dump -q trace | sed '/"id":"r3"}*,"value"/{ s/"0x55adf33eb988"/"0x999"/; }; /"id":"r3","us"/d' >>entries
     mktrace entries >stuck
     trace-report stuck probes >page
@@ -533,7 +533,7 @@ unreadable() { # FILE WHY [COMMAND]...
     recording
     local last rate lcore
     last=$(trace-dump -q folder/trace.bin | tail -n 1 | jq .tsc)
-    rate=$(trace-dump -q -i -j folder/trace.bin | jq .tsc_rate)
+    rate=$(trace-dump -q -i folder/trace.bin | jq .tsc_rate)
     lcore=$(trace-report folder | awk '/^lcore/ { getline; print $1 }')
     # one second after the last entry the recording starts, and goes on for two
     look() { # START END: members of lines
@@ -601,7 +601,7 @@ some_slow() { # SLOW [HOSTS]
 
 @test "a request that does not end for a second hangs, and the others are explained" {
     some_slow 0
-    trace-dump -q -d -O -i -j trace | sed 's/"tsc_rate":1000000000/"tsc_rate":10000000/' >entries
+    trace-dump -q -d -O -i trace | sed 's/"tsc_rate":1000000000/"tsc_rate":10000000/' >entries
     # the second host has one request after half a second, which does not end
     trace-dump -q trace | awk '!/"t02"/ || substr($0, 8) + 0 < 5000000 || !n++' >>entries
     mktrace entries >stuck
@@ -643,12 +643,11 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
 
 @test "what is missing in the trace is in the words of trace-dump" {
     slow_host
-    { trace-dump -q -d -O -i -j trace | sed '/"tpoint":"BDEV_/s/}$/,"off":true}/'
+    { trace-dump -q -d -O -i trace | sed '/"tpoint":"BDEV_/s/}$/,"off":true}/'
         trace-dump -q trace | grep -v '"tpoint":"BDEV_'; } >entries
     mktrace entries >off
-    trace-dump -i --page off >said
     trace-report off probes | grep -A 1 '^  missing' >page
-    sed -n '/^missing/,/names/p' said | grep -B 1 'rpc.py trace_enable_tpoint_group bdev$' | sed 's/^ *//' >want
+    trace-dump -i off | jq -r '.missing[] | select(.what == "bdev") | .text, "try: \(.try)"' >want
     sed 's/^  missing *//; s/^ *//' page | diff want -
     [ -s want ]
     # it names hosts itself
@@ -731,7 +730,7 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
 @test "a terminal shows the progress of one tool" {
     needs_terminal
     slow_host
-    trace-dump -q -d -O -i -j trace >entries
+    trace-dump -q -d -O -i trace >entries
     trace-dump -q trace | sed 's/"args":/"size":7,&/' >>entries
     mktrace -R 100 entries >long
     script -qec 'trace-report long probes' /dev/null </dev/null >said
@@ -758,7 +757,7 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
 @test "one tracepoint that has overwritten the others is said" {
     slow_host
     if trace-report trace | grep overwritten; then false; fi
-    trace-dump -q -d -O -i -j trace >entries
+    trace-dump -q -d -O -i trace >entries
     trace-dump -q trace >>entries
     local last
     last=$(tail -n 1 entries | jq .tsc)
@@ -868,7 +867,7 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
 
 @test "a trace whose entries are of one moment has its page and pictures" {
     slow_host
-    { trace-dump -q -d -O -i -j trace; trace-dump -q trace | sed 's/"tsc":[0-9]*/"tsc":111771768876483/'; } | mktrace -o moment -
+    { trace-dump -q -d -O -i trace; trace-dump -q trace | sed 's/"tsc":[0-9]*/"tsc":111771768876483/'; } | mktrace -o moment -
     status_is 0 trace-report --html page.html moment
     grep -q '^  >*0 ns, us=0.000: ' <<<"$output"
     grep -q '<svg' page.html

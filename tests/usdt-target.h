@@ -11,7 +11,7 @@
  */
 unsigned fire_guarded(void);
 
-/* Fires spdk:in_memory(-3, 40 + i) with operands that are a global variable and an element of a table. */
+/* Fires spdk:in_memory(40 + i) with an operand that is an element of a table. */
 void fire_in_memory(unsigned i);
 
 #endif

@@ -2,15 +2,9 @@
 #include "elf.h"
 
 #include <limits.h>
-#include <lzma.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <zlib.h>
 
 #include "elffile.h"
 #include "mem.h"
@@ -23,7 +17,7 @@ enum {
 	NAME_COMPARED = 32,  /* characters that decide between two names of a function */
 };
 
-/* A file being read, and the first fault in it or in its debug file. */
+/* A file being read, and the first fault in it. */
 struct elf_reader {
 	struct elf_file *to;
 	const char *error;
@@ -67,11 +61,10 @@ static char *without_version(char *name)
 	return name;
 }
 
-/* Adds the functions of the section of this type. Returns whether there is one. For at most two sections of a file. */
+/* Takes the functions of the section of this type. Returns whether there is one. */
 static bool add_symbols(struct elf_reader *r, struct elffile *elf, uint32_t type)
 {
 	struct elf_file *f = r->to;
-	char **names = &f->names[f->names[0] != NULL];
 	struct elffile_symbols symbols;
 	const char *name;
 	GElf_Sym s;
@@ -80,119 +73,15 @@ static bool add_symbols(struct elf_reader *r, struct elffile *elf, uint32_t type
 		fault(r, elf->error);
 		return false;
 	}
-	f->functions = mem_resize(f->functions, f->n + symbols.n, sizeof(*f->functions));
-	*names = mem_copy(elffile_bytes(&symbols.names));
-	f->names_size[names - f->names] = symbols.names.data->d_size;
+	f->functions = mem_resize(NULL, symbols.n, sizeof(*f->functions));
+	f->names = mem_copy(elffile_bytes(&symbols.names));
+	f->names_size = symbols.names.data->d_size;
 	for (size_t i = 0; i < symbols.n && (name = elffile_symbol(&symbols, i, &s)); i++)
 		if (is_function(&s, name))
 			f->functions[f->n++] = (struct function){s.st_value, s.st_value + s.st_size,
-								 without_version(*names + s.st_name)};
+								 without_version(f->names + s.st_name)};
 	f->functions = mem_resize(f->functions, f->n, sizeof(*f->functions));
 	return true;
-}
-
-static void read_build_id(struct elffile *elf, struct elf_debug *debug)
-{
-	struct elffile_section notes;
-	struct slice bytes;
-	size_t at = 0;
-
-	if (!elffile_load(elf, SHT_NOTE, ".note.gnu.build-id", &notes))
-		return;
-	while (elffile_note(&notes, "GNU", NT_GNU_BUILD_ID, &at, &bytes) > 0) {
-		if (2 * bytes.n < ELF_BUILD_ID_MIN || 2 * bytes.n > ELF_BUILD_ID_MAX)
-			continue;
-		for (size_t i = 0; i < bytes.n; i++)
-			snprintf(debug->build_id + 2 * i, 3, "%02x", (unsigned char)bytes.p[i]);
-		break;
-	}
-}
-
-/* The section .gnu_debuglink: a file name, and at the next multiple of 4 that file's checksum. */
-static void read_debug_link(struct elffile *elf, struct elf_debug *debug)
-{
-	struct elffile_section link;
-	const char *text;
-	size_t n, size;
-
-	if (!elffile_load(elf, SHT_PROGBITS, ".gnu_debuglink", &link) || !link.data->d_buf)
-		return;
-	text = link.data->d_buf;
-	size = link.data->d_size;
-	n = strnlen(text, size);
-	if (!n || n > NAME_MAX || size < (n + 4) / 4 * 4 + sizeof(debug->checksum))
-		return;
-	memcpy(debug->link, text, n);
-	memcpy(&debug->checksum, text + (n + 4) / 4 * 4, sizeof(debug->checksum));
-}
-
-/* Whether the CRC-32 of the file, which has size bytes, is this one. Reads all of it. */
-static bool has_checksum(struct elffile *elf, uint64_t size, uint32_t checksum)
-{
-	unsigned char bytes[65536];
-	uLong crc = crc32(0, NULL, 0);
-	uint64_t at = 0;
-
-	if (!elffile_spend(elf, size))
-		return false;
-	while (at < size) {
-		ssize_t n = pread(elf->fd, bytes, sizeof(bytes), at);
-
-		if (n <= 0)
-			return false;
-		crc = crc32(crc, bytes, n);
-		at += n;
-	}
-	return crc == checksum;
-}
-
-/* Unpacks the section .gnu_debugdata into a file. Returns its descriptor, or -1. */
-static int unpack(struct elffile *elf, struct slice packed)
-{
-	enum { MEMORY = 32 << 20 }; /* the most for the dictionary, which has 8 MiB by default */
-	lzma_stream stream = LZMA_STREAM_INIT;
-	unsigned char block[65536];
-	lzma_ret result = LZMA_OK;
-	off_t at = 0;
-	int fd = sandbox_scratch();
-
-	if (fd < 0 || lzma_stream_decoder(&stream, MEMORY, 0) != LZMA_OK)
-		result = LZMA_MEM_ERROR;
-	stream.next_in = (const unsigned char *)packed.p;
-	stream.avail_in = packed.n;
-	while (result == LZMA_OK) {
-		size_t n;
-
-		stream.next_out = block;
-		stream.avail_out = sizeof(block);
-		result = lzma_code(&stream, LZMA_FINISH);
-		n = sizeof(block) - stream.avail_out;
-		if (!elffile_spend(elf, n) || pwrite(fd, block, n, at) != (ssize_t)n)
-			result = LZMA_MEM_ERROR;
-		at += n;
-	}
-	lzma_end(&stream);
-	return result == LZMA_STREAM_END ? fd : -1;
-}
-
-/* Adds functions that are not exported: Fedora's packages have them in a section, as a packed ELF file. */
-static void add_packed(struct elf_reader *r, struct elffile *elf)
-{
-	struct elffile_section section;
-	struct elffile inner;
-	int fd;
-
-	if (!elffile_load(elf, SHT_PROGBITS, ".gnu_debugdata", &section))
-		return;
-	fd = unpack(elf, elffile_bytes(&section));
-	if (fd < 0) {
-		fault(r, elf->error ? elf->error : "its section .gnu_debugdata cannot be unpacked");
-		return;
-	}
-	if (elffile_open(&inner, fd) == 0)
-		add_symbols(r, &inner, SHT_SYMTAB);
-	fault(r, inner.error);
-	elffile_close(&inner);
 }
 
 static int compare(const void *a, const void *b)
@@ -203,58 +92,23 @@ static int compare(const void *a, const void *b)
 				    : strncmp(x->name, y->name, NAME_COMPARED);
 }
 
-static void sort(struct elf_file *f)
-{
-	if (f->n)
-		qsort(f->functions, f->n, sizeof(*f->functions), compare);
-}
-
-const char *elf_read(struct elf_file *f, struct elf_debug *debug, int fd)
+const char *elf_read(struct elf_file *f, int fd)
 {
 	struct elf_reader r = {f, NULL};
 	struct elffile elf;
 
 	*f = (struct elf_file){};
-	*debug = (struct elf_debug){};
 	if (elffile_open(&elf, fd) == 0) {
 		add_ranges(&r, &elf);
-		if (!add_symbols(&r, &elf, SHT_SYMTAB)) {
-			read_build_id(&elf, debug);
-			read_debug_link(&elf, debug);
+		if (!add_symbols(&r, &elf, SHT_SYMTAB))
 			add_symbols(&r, &elf, SHT_DYNSYM);
-			add_packed(&r, &elf);
-		}
 	}
 	/* code may be mapped from any file: one that is not ELF is no error */
 	if (elf.is_elf)
 		fault(&r, elf.error);
 	elffile_close(&elf);
-	sort(f);
-	return r.error;
-}
-
-const char *elf_read_debug(struct elf_file *f, bool *found, const struct elf_debug *debug, bool by_id, int fd)
-{
-	struct elf_reader r = {f, NULL};
-	struct elf_debug own = {};
-	struct elffile elf;
-	struct stat st;
-	bool same;
-
-	*f = (struct elf_file){};
-	*found = false;
-	if (elffile_open(&elf, fd) == 0 && fstat(fd, &st) == 0) {
-		read_build_id(&elf, &own);
-		if (*debug->build_id && *own.build_id)
-			same = strcmp(debug->build_id, own.build_id) == 0;
-		else
-			same = by_id || has_checksum(&elf, st.st_size, debug->checksum);
-		*found = same && add_symbols(&r, &elf, SHT_SYMTAB);
-	}
-	if (elf.is_elf)
-		fault(&r, elf.error);
-	elffile_close(&elf);
-	sort(f);
+	if (f->n)
+		qsort(f->functions, f->n, sizeof(*f->functions), compare);
 	return r.error;
 }
 
@@ -268,21 +122,17 @@ struct written_function {
 
 void elf_write(const struct elf_file *f, struct out *out)
 {
-	const struct head head = {f->n, f->names_size[0] + f->names_size[1], f->num_ranges};
+	const struct head head = {f->n, f->names_size, f->num_ranges};
 
 	out_bytes(out, &head, sizeof(head));
 	out_bytes(out, f->ranges, f->num_ranges * sizeof(*f->ranges));
 	for (size_t i = 0; i < f->n; i++) {
 		const struct function *function = &f->functions[i];
-		bool first = function->name >= f->names[0] && function->name < f->names[0] + f->names_size[0];
-		uint64_t name = first ? 0 : f->names_size[0];
-		struct written_function w = {function->start, function->end,
-					     name + (function->name - f->names[!first])};
+		struct written_function w = {function->start, function->end, function->name - f->names};
 
 		out_bytes(out, &w, sizeof(w));
 	}
-	out_bytes(out, f->names[0], f->names_size[0]);
-	out_bytes(out, f->names[1], f->names_size[1]);
+	out_bytes(out, f->names, f->names_size);
 }
 
 static bool receive(struct elf_file *f, struct slice bytes)
@@ -302,8 +152,8 @@ static bool receive(struct elf_file *f, struct slice bytes)
 	f->num_ranges = head.num_ranges;
 	f->ranges = mem_array(head.num_ranges, sizeof(*f->ranges));
 	sandbox_cut(&ranges, f->ranges, ranges.n);
-	f->names[0] = mem_copy(bytes);
-	f->names_size[0] = bytes.n;
+	f->names = mem_copy(bytes);
+	f->names_size = bytes.n;
 	f->functions = mem_array(head.n, sizeof(*f->functions));
 	for (; f->n < head.n; f->n++) {
 		struct written_function w;
@@ -311,7 +161,7 @@ static bool receive(struct elf_file *f, struct slice bytes)
 		sandbox_cut(&functions, &w, sizeof(w));
 		if (w.name >= bytes.n)
 			return false;
-		f->functions[f->n] = (struct function){w.start, w.end, f->names[0] + w.name};
+		f->functions[f->n] = (struct function){w.start, w.end, f->names + w.name};
 	}
 	return true;
 }
@@ -354,8 +204,7 @@ const struct function *elf_find(const struct elf_file *f, uint64_t offset)
 void elf_free(struct elf_file *f)
 {
 	free(f->functions);
-	free(f->names[0]);
-	free(f->names[1]);
+	free(f->names);
 	free(f->ranges);
 	*f = (struct elf_file){};
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Reads the functions of files that a process has mapped, in a sandbox. A file without symbols may have them in a debug
- * file, by its build id or by a link, below the root of the process or below this process's own.
- */
+/* Reads the functions of files that a process has mapped, in a sandbox. */
 #ifndef OFFWAKETIME_READING_H
 #define OFFWAKETIME_READING_H
 
@@ -27,8 +24,6 @@ struct reading {
 	uint64_t held;        /* bytes that the sandbox counts until the caller subtracts them */
 	/* why functions are missing, to be freed; NULL: none are missing, or the reason was reported before */
 	char *error;
-
-	struct elf_debug debug; /* for reading_run() */
 };
 
 /* Whether the file of this id need not be read again: returns a number, or MAP_NONE. Also called by a child process. */

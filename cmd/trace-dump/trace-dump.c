@@ -27,7 +27,6 @@
 #include "out.h"
 #include "owner_lines.h"
 #include "owner_watch.h"
-#include "page.h"
 #include "process.h"
 #include "progress.h"
 #include "reader.h"
@@ -43,7 +42,7 @@ enum {
 static const uint64_t DEFAULT_SIZE = UINT64_C(4) << 30; /* of --max-size */
 
 static struct {
-	bool info, json, page, definitions, owners, quiet, follow, lag, wall;
+	bool info, definitions, owners, quiet, follow, lag, wall;
 	pid_t pid, target; /* of -p, and of the process that writes the trace; 0: not known */
 	uint64_t lag_ms;   /* see follow.h */
 	const char *clock, *record;
@@ -186,16 +185,6 @@ static uint64_t rate_of(const struct dump *d)
 	return rate ? rate : d->reader.trace.tsc_rate;
 }
 
-static void write_info(struct dump *d)
-{
-	const struct info info = {d->name, &d->reader, &d->lines.us, has_anchors() ? &d->anchors : NULL};
-
-	if (opt.page)
-		page_write(&d->out, &info);
-	else
-		info_write(&d->out, &info);
-}
-
 /* Prints what the options select. Returns whether all of it was there. */
 static bool dump(struct dump *d)
 {
@@ -209,9 +198,7 @@ static bool dump(struct dump *d)
 	if (entries_wanted()) {
 		d->lost = mem_array(r->trace.num_lcores, sizeof(*d->lost));
 		print_entries(d);
-		/* the page has them */
-		if (!opt.page)
-			losses_note(r, &d->lines.us, d->name, opt.follow, opt.quiet);
+		losses_note(r, &d->lines.us, d->name, opt.follow, opt.quiet);
 		filter_report(&d->filter, r->counts.by_lcore, d->name, opt.quiet);
 		good = r->error || check_chosen(d);
 		if (has_anchors() && r->counts.returned)
@@ -219,7 +206,7 @@ static bool dump(struct dump *d)
 					       d->name, opt.quiet);
 	}
 	if (opt.info)
-		write_info(d);
+		info_write(&d->out, &(struct info){r, &d->lines.us, has_anchors() ? &d->anchors : NULL});
 	if (opt.definitions)
 		info_write_definitions(&d->out, &r->trace);
 	if (opt.owners)
@@ -328,10 +315,8 @@ static const struct cli_option options[] = {
 	{'d', "definitions", NULL, "print the defined tracepoints instead", .flag = &opt.definitions},
 	{'F', "follow", NULL, "print the entries, then each new one, until the process ends or Ctrl-C; also with -O",
 	 .flag = &opt.follow},
-	{'i', "info", NULL, "print a page about the trace itself instead, and what is missing in it",
+	{'i', "info", NULL, "print a JSON line about the trace itself instead, and what is missing in it",
 	 .flag = &opt.info},
-	{'j', "json", NULL, "with -i: print a JSON line, as where standard output is no terminal", .flag = &opt.json},
-	{0, "page", NULL, "with -i: print the page, also to a file or a pipe", .flag = &opt.page},
 	{'O', "owners", NULL, "print the registered owners instead", .flag = &opt.owners},
 	{'p', "pid", "PID", "the trace of this process, which it has mapped", .pid = &opt.pid},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
@@ -381,18 +366,6 @@ static void check_recording(void)
 			  "only");
 }
 
-/* Decides whether -i prints the page. Programs that read what it prints get the line, as from earlier releases. */
-static void check_page(void)
-{
-	bool lines = opt.definitions || opt.owners;
-
-	if (opt.page && !opt.info)
-		cli_usage("--page is for -i");
-	if (opt.page && (opt.json || lines))
-		cli_usage("--page cannot be combined with -j, -d or -O, which print lines");
-	opt.page |= opt.info && !opt.json && !lines && isatty(STDOUT_FILENO);
-}
-
 /* Returns the trace file's path; NULL: it is the trace of a process. */
 static const char *parse_options(int argc, char **argv)
 {
@@ -405,9 +378,6 @@ static const char *parse_options(int argc, char **argv)
 		cli_usage("give -p or a file, not both");
 	if (opt.follow && (opt.info || opt.definitions))
 		cli_usage("-F prints entries or owners: it cannot be combined with -i or -d");
-	if (opt.json && !opt.info)
-		cli_usage("-j is for -i: everything else is JSON lines anyway");
-	check_page();
 	if (opt.lag && !opt.follow)
 		cli_usage("--lag is for -F");
 	if (opt.record)

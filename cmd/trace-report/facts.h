@@ -57,7 +57,7 @@ struct facts {
 	bool names_unread; /* what has the names of hosts is among these, or has malformed lines */
 	bool has_owners;   /* those of the trace itself name hosts */
 
-	struct slice info;    /* the line of trace-dump -i -j; empty: there is no trace */
+	struct slice info;    /* the line of trace-dump -i; empty: there is no trace */
 	struct out info_text; /* in memory, as is that */
 
 	uint64_t base; /* ticks of time 0 */

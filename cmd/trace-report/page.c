@@ -19,7 +19,7 @@ enum {
 	LCORES = 8,
 	GROUPS = 4, /* of tracepoints */
 	NAME = 18,  /* columns of a host's name */
-	GAPS = 64,  /* that trace-dump -i -j lists */
+	GAPS = 64,  /* that trace-dump -i lists */
 	BARS = 10,  /* of a histogram */
 };
 

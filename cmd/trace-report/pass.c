@@ -165,7 +165,7 @@ static void finish(struct pass *p)
 	struct reader *r = &p->reader;
 	const char *name = io_name(f->trace);
 
-	info_write(&f->info_text, &(struct info){name, r, &p->writer.us, NULL});
+	info_write(&f->info_text, &(struct info){r, &p->writer.us, NULL});
 	f->info = out_contents(&f->info_text);
 	if (r->counts.returned && (f->usdt || f->answers))
 		p->good &= joining_check(&p->joining, name, true);

@@ -75,49 +75,38 @@ static bool parse_index(struct slice *s, struct operand *o)
 	return true;
 }
 
-/* NUMBER, or :lo12:SYMBOL; both may have a # before them. */
-static bool parse_offset(struct slice *s, struct operand *o, struct operand_symbol *symbol)
+/* NUMBER, which may have a # before it. */
+static bool parse_offset(struct slice *s, struct operand *o)
 {
 	uint64_t number;
 
 	machine_skip(s, '#');
-	if (machine_skip(s, ':')) {
-		if (!slice_is(machine_parse_until(s, ":"), "lo12") || !machine_skip(s, ':'))
-			return false;
-		symbol->use = LOW_BITS;
-	}
-	if (!s->n || !machine_parse_sum(s, &number, &symbol->name) || (symbol->use == LOW_BITS) != (symbol->name.n > 0))
+	if (!s->n || !machine_parse_sum(s, &number))
 		return false;
 	o->value = number;
 	return true;
 }
 
 /* [BASE], [BASE, OFFSET], [BASE, INDEX], [BASE, INDEX, lsl SCALE]; index: of 64 bits */
-static bool parse_memory(struct slice *s, struct operand *o, struct operand_symbol *symbol)
+static bool parse_memory(struct slice *s, struct operand *o)
 {
 	if (!machine_skip(s, '[') || !find_register(machine_parse_until(s, ",]"), &o->base))
 		return false;
-	if (skip_comma(s) && (s->n && *s->p == 'x' ? !parse_index(s, o) : !parse_offset(s, o, symbol)))
+	if (skip_comma(s) && (s->n && *s->p == 'x' ? !parse_index(s, o) : !parse_offset(s, o)))
 		return false;
 	return machine_skip(s, ']') && !s->n;
 }
 
-const char *arm64_parse(struct operand *o, struct operand_symbol *symbol, struct slice text)
+const char *arm64_parse(struct operand *o, struct slice text)
 {
-	uint64_t number;
-
 	if (text.n && *text.p == '[') {
 		o->kind = MEMORY;
-		return parse_memory(&text, o, symbol) ? NULL : machine_bad_form;
+		return parse_memory(&text, o) ? NULL : machine_bad_form;
 	}
 	if (text.n && *text.p >= 'a' && *text.p <= 'z') {
 		o->kind = REGISTER;
 		return find_register(text, &o->base) ? NULL : machine_bad_register;
 	}
 	o->kind = CONSTANT;
-	machine_skip(&text, '#');
-	if (!text.n || !machine_parse_sum(&text, &number, &symbol->name) || text.n || symbol->name.n)
-		return machine_bad_form;
-	o->value = number;
-	return NULL;
+	return parse_offset(&text, o) && !text.n ? NULL : machine_bad_form;
 }

@@ -21,7 +21,6 @@
 #include "links.h"
 #include "mem.h"
 #include "operand.h"
-#include "symtab.h"
 #include "usdt-record.skel.h"
 
 enum {
@@ -82,7 +81,7 @@ static bool multi_knows_processes(void)
 }
 
 /* Finds out how to fetch the arguments that the spec names. */
-static int describe(struct attach_site *s, struct symtab *symbols)
+static int describe(struct attach_site *s)
 {
 	const struct probespec *spec = s->spec;
 	unsigned num_strings = 0;
@@ -98,7 +97,8 @@ static int describe(struct attach_site *s, struct symtab *symbols)
 
 		if (!spec->args[i].name.n)
 			continue;
-		if (operand_parse(o, s->file->usdt.machine, s->place, &s->place->args[i], symbols, &error) != 0) {
+		error = operand_parse(o, s->file->usdt.machine, &s->place->args[i]);
+		if (error) {
 			warnx("%s: probe %.*s: argument %u, '%.*s', cannot be fetched: %s; _ in its place skips it",
 			      s->file->path, (int)spec->name.n, spec->name.p, i, (int)spec->args[i].name.n,
 			      spec->args[i].name.p, error);
@@ -128,8 +128,7 @@ static void show(const struct attach_site *s)
 	out_close(&args);
 }
 
-static int find_sites_in(struct attach *a, const struct target_file *f, const struct probespecs *specs,
-			 struct symtab *symbols, bool verbose)
+static int find_sites_in(struct attach *a, const struct target_file *f, const struct probespecs *specs, bool verbose)
 {
 	for (size_t i = 0; i < f->usdt.n; i++)
 		for (size_t k = 0; k < specs->n; k++) {
@@ -144,7 +143,7 @@ static int find_sites_in(struct attach *a, const struct target_file *f, const st
 			*s = (struct attach_site){.file = f, .place = place, .spec = spec};
 			if (verbose)
 				show(s);
-			if (describe(s, symbols) != 0)
+			if (describe(s) != 0)
 				return -1;
 		}
 	return 0;
@@ -154,13 +153,8 @@ int attach_find_sites(struct attach *a, const struct target *t, const struct pro
 {
 	int result = 0;
 
-	for (size_t i = 0; result == 0 && i < t->n; i++) {
-		struct symtab symbols;
-
-		symtab_open(&symbols, t->files[i].fd);
-		result = find_sites_in(a, &t->files[i], specs, &symbols, verbose);
-		symtab_close(&symbols);
-	}
+	for (size_t i = 0; result == 0 && i < t->n; i++)
+		result = find_sites_in(a, &t->files[i], specs, verbose);
 	return result;
 }
 

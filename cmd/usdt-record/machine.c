@@ -24,7 +24,7 @@ struct slice machine_parse_until(struct slice *text, const char *ends)
 	return s;
 }
 
-static bool parse_term(struct slice *text, uint64_t *sum, struct slice *symbol)
+static bool parse_term(struct slice *text, uint64_t *sum)
 {
 	bool negative = machine_skip(text, '-'), hex;
 	struct slice term;
@@ -33,25 +33,18 @@ static bool parse_term(struct slice *text, uint64_t *sum, struct slice *symbol)
 	if (!negative)
 		machine_skip(text, '+');
 	term = machine_parse_until(text, "+-()[],");
-	if (!term.n)
-		return false;
 	hex = term.n > 2 && term.p[0] == '0' && (term.p[1] | 0x20) == 'x';
-	if (hex ? number_hex(term, &number) : number_decimal(term, &number)) {
-		*sum += negative ? -number : number;
-		return true;
-	}
-	if (negative || symbol->n || (*term.p >= '0' && *term.p <= '9') || memchr(term.p, '@', term.n) ||
-	    memchr(term.p, ':', term.n))
+	if (!(hex ? number_hex(term, &number) : number_decimal(term, &number)))
 		return false;
-	*symbol = term;
+	*sum += negative ? -number : number;
 	return true;
 }
 
-bool machine_parse_sum(struct slice *text, uint64_t *number, struct slice *symbol)
+bool machine_parse_sum(struct slice *text, uint64_t *number)
 {
 	*number = 0;
 	while (text->n && !strchr("()[],", *text->p))
-		if (!parse_term(text, number, symbol))
+		if (!parse_term(text, number))
 			return false;
 	return true;
 }

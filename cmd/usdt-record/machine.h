@@ -11,21 +11,11 @@
 #include "slice.h"
 #include "bpf/usdt-record.h"
 
-/* A symbol whose address is a part of the operand's value. */
-struct operand_symbol {
-	struct slice name; /* empty: none */
-	enum {
-		ABSOLUTE,
-		FROM_SITE, /* its distance from the probe */
-		LOW_BITS,  /* the lowest 12 bits of its address */
-	} use;
-};
-
 /*
- * Sets kind, base, index, scale and value of an operand, which has no registers and no value before.
- * The caller adds the symbol to the value. Returns NULL, or what is wrong.
+ * Sets kind, base, index, scale and value of an operand, which has no registers and no value before. Returns NULL, or
+ * what is wrong: a symbol has no known address, for one.
  */
-typedef const char *machine_parse(struct operand *o, struct operand_symbol *symbol, struct slice text);
+typedef const char *machine_parse(struct operand *o, struct slice text);
 
 machine_parse x86_parse, arm64_parse;
 
@@ -38,9 +28,9 @@ bool machine_skip(struct slice *text, char c);
 struct slice machine_parse_until(struct slice *text, const char *ends);
 
 /*
- * Removes a sum, which may be empty, of signed numbers and at most one symbol. It ends before a
- * bracket or a comma, or with the text, and wraps around as addresses do. False: it is malformed.
+ * Removes a sum, which may be empty, of signed numbers. It ends before a bracket or a comma, or with the text, and wraps
+ * around as addresses do. False: it is malformed.
  */
-bool machine_parse_sum(struct slice *text, uint64_t *number, struct slice *symbol);
+bool machine_parse_sum(struct slice *text, uint64_t *number);
 
 #endif

@@ -102,7 +102,7 @@ static bool parse_registers(struct slice *s, struct operand *o)
 	return true;
 }
 
-const char *x86_parse(struct operand *o, struct operand_symbol *symbol, struct slice text)
+const char *x86_parse(struct operand *o, struct slice text)
 {
 	uint64_t number;
 
@@ -112,13 +112,11 @@ const char *x86_parse(struct operand *o, struct operand_symbol *symbol, struct s
 											   : machine_bad_register;
 	}
 	o->kind = machine_skip(&text, '$') ? CONSTANT : MEMORY;
-	if (!text.n || !machine_parse_sum(&text, &number, &symbol->name))
+	if (!text.n || !machine_parse_sum(&text, &number))
 		return machine_bad_form;
 	if (text.n && (o->kind == CONSTANT || !parse_registers(&text, o)))
 		return machine_bad_form;
 	o->value = number;
-	if (o->kind != MEMORY || o->base != RIP_OFFSET)
-		return NULL;
-	symbol->use = FROM_SITE;
-	return symbol->name.n ? NULL : "its distance from the next instruction is not known";
+	return o->kind == MEMORY && o->base == RIP_OFFSET ? "its distance from the next instruction is not known"
+							  : NULL;
 }

@@ -36,7 +36,6 @@ static const char *const names[] = {
 	[KIND_DESCRIPTIONS] = "what trace-dump -d or -i prints",
 	[KIND_ENCODED] = "encoded lines of trace-latency",
 	[KIND_SUMS] = "encoded lines of trace-causes",
-	[KIND_CHROME] = "a trace for chrome://tracing",
 	[KIND_SPANS] = "span lines",
 	[KIND_PERFETTO] = "a trace for Perfetto",
 	[KIND_SPANS_TEXT] = "the text of trace-spans",
@@ -76,7 +75,6 @@ static const struct advice {
 	{BIT(KIND_ENCODED), ANY, "trace-latency --merge FILE"},
 	{BIT(KIND_SUMS), ANY, "trace-causes --merge FILE"},
 	{TRACES | BIT(KIND_SPANS) | BIT(KIND_TRACE_LINES), BIT(KIND_SUMS), "trace-causes -e FILE | READER"},
-	{BIT(KIND_CHROME), ANY, "open it in chrome://tracing or ui.perfetto.dev"},
 	{BIT(KIND_PERFETTO), ANY, "open it in ui.perfetto.dev"},
 	{BIT(KIND_SPANS) | BIT(KIND_SPANS_TEXT), ANY, "the trace lines that trace-spans read"},
 	{BIT(KIND_LIVE_TEXT), ANY, "its option -j, which prints lines for other tools"},
@@ -140,10 +138,13 @@ static const struct {
 	enum input_kind kind;
 	const char *keys[3];
 } json_kinds[] = {
-	{KIND_TRACE_LINES, {"tsc", "tpoint", "lcore"}}, {KIND_OWNERS, {"id", "description"}},
-	{KIND_DESCRIPTIONS, {"tpoint", "new_object"}},  {KIND_DESCRIPTIONS, {"tsc_rate", "layout"}},
-	{KIND_SPDK_JSON, {"tsc_rate", "tpoints"}},      {KIND_CHROME, {"traceEvents"}},
-	{KIND_SPANS, {"tsc", "life", "states"}},        {KIND_SUMS, {"row", "version"}},
+	{KIND_TRACE_LINES, {"tsc", "tpoint", "lcore"}},
+	{KIND_OWNERS, {"id", "description"}},
+	{KIND_DESCRIPTIONS, {"tpoint", "new_object"}},
+	{KIND_DESCRIPTIONS, {"tsc_rate", "layout"}},
+	{KIND_SPDK_JSON, {"tsc_rate", "tpoints"}},
+	{KIND_SPANS, {"tsc", "life", "states"}},
+	{KIND_SUMS, {"row", "version"}},
 };
 
 enum { NUM_JSON_KINDS = COUNT(json_kinds) };
@@ -232,8 +233,6 @@ static enum input_kind heading_kind(struct slice line)
 		return KIND_LIVE_TEXT;
 	if (slice_is(first, "US") && (slice_is(second, "LIFE") || slice_is(second, "AGE")))
 		return KIND_SPANS_TEXT;
-	if (slice_is(first, "lcore") && slice_is(second, "entries") && slice_is(cut_word(&line), "reaches"))
-		return KIND_DESCRIPTIONS;
 	return KIND_UNKNOWN;
 }
 

@@ -33,7 +33,6 @@ enum input_kind {
 	KIND_DESCRIPTIONS, /* what trace-dump -d and -i print */
 	KIND_ENCODED,      /* what trace-latency -e prints */
 	KIND_SUMS,         /* what trace-causes -e prints */
-	KIND_CHROME,
 	KIND_SPANS,    /* what trace-spans -j prints */
 	KIND_PERFETTO, /* what trace-perfetto prints */
 	/* text, by its headings */

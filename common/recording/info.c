@@ -5,11 +5,12 @@
 #include <stdlib.h>
 
 #include "anchors.h"
-#include "groups.h"
 #include "input.h"
+#include "mem.h"
 #include "missing.h"
 #include "out.h"
 #include "reader.h"
+#include "spdk.h"
 #include "us.h"
 #include "wall.h"
 
@@ -128,10 +129,62 @@ static void write_times(struct out *out, const struct reader *r, struct anchors 
 	write_time(out, "last", anchors_time(anchors, r->highest, file_rate));
 }
 
+/* A group of tracepoints, which SPDK enables together. */
+struct group {
+	unsigned id;       /* the first tracepoint has this times TRACE_GROUP */
+	struct slice name; /* as SPDK's RPCs call it; else the first word of a tracepoint */
+	unsigned num, off; /* defined tracepoints, and those of them that were not enabled, if the trace says so */
+	uint64_t entries;  /* that reader_next() returned */
+};
+
+static struct slice group_name(const struct trace_tpoint *tp)
+{
+	struct slice name = slice_of(tp->name), group = spdk_group(name);
+	const char *end = memchr(name.p, '_', name.n);
+
+	if (group.n)
+		return group;
+	return end && end > name.p ? slice_between(name.p, end) : name;
+}
+
+static int by_entries(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	if (x->entries != y->entries)
+		return x->entries > y->entries ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Those with defined tracepoints, those with most entries first. Returns how many. The caller frees them. */
+static size_t count_groups(struct group **groups, const struct reader *r)
+{
+	const struct trace *t = &r->trace;
+	size_t n = 0, cap = 0;
+
+	*groups = NULL;
+	for (unsigned i = 0; i < t->num_tpoints; i++) {
+		const struct trace_tpoint *tp = &t->tpoints[i];
+
+		if (!tp->name[0])
+			continue;
+		if (!n || (*groups)[n - 1].id != i / TRACE_GROUP) {
+			*groups = mem_room(*groups, n, &cap);
+			(*groups)[n++] = (struct group){.id = i / TRACE_GROUP, .name = group_name(tp)};
+		}
+		(*groups)[n - 1].num++;
+		(*groups)[n - 1].off += tp->off;
+		(*groups)[n - 1].entries += r->counts.by_tpoint[i];
+	}
+	if (n)
+		qsort(*groups, n, sizeof(**groups), by_entries);
+	return n;
+}
+
 static void write_groups(struct out *out, const struct reader *r)
 {
 	struct group *groups;
-	size_t n = groups_count(&groups, r);
+	size_t n = count_groups(&groups, r);
 
 	out_text(out, ",\"groups\":[");
 	for (size_t i = 0; i < n; i++) {

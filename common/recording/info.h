@@ -10,13 +10,12 @@ struct trace;
 struct us;
 
 struct info {
-	const char *name;        /* of the trace, as a terminal may show it */
 	const struct reader *r;  /* has read all entries */
 	const struct us *rate;   /* of its ticks */
 	struct anchors *anchors; /* NULL: without times of day */
 };
 
-/* The line of -i -j. */
+/* The line of -i. */
 void info_write(struct out *out, const struct info *info);
 
 /* The lines of -d. */

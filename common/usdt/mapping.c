@@ -70,22 +70,6 @@ void mapping_end(struct mapping_list *list)
 	free(list->line);
 }
 
-uint64_t mapping_root_id(const struct mapping_list *list)
-{
-	char path[48], line[64];
-	unsigned mount = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", list->root);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "mnt_id: %u", &mount) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return mount ? UINT64_C(1) << 63 | mount : 0;
-}
-
 /* Opens the path if it is the mapped file. stat(2) may report another device. */
 static int open_mapped(int dir, const char *path, uint64_t resolve, const struct mapping *m)
 {

@@ -37,9 +37,6 @@ int mapping_next(struct mapping_list *list, struct mapping *m);
 
 void mapping_end(struct mapping_list *list);
 
-/* A number of the mount that the process has as its root, no device's; 0: unknown. The file system is not asked. */
-uint64_t mapping_root_id(const struct mapping_list *list);
-
 /*
  * Opens the file that is mapped, without following links. Three places are tried in this order:
  *

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* RESOLVE_NO_MAGICLINKS and so on of openat2(2): the filters build without the kernel's header, which has these. */
-enum { REGULAR_NO_MAGICLINKS = 0x02, REGULAR_NO_SYMLINKS = 0x04, REGULAR_IN_ROOT = 0x10 };
+/* RESOLVE_NO_SYMLINKS and so on of openat2(2): the filters build without the kernel's header, which has these. */
+enum { REGULAR_NO_SYMLINKS = 0x04, REGULAR_IN_ROOT = 0x10 };
 
 /*
  * Opens a regular file for reading; anything else at the path is checked but never opened. dir:

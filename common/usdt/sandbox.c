@@ -99,8 +99,6 @@ const char *sandbox_remain(void)
 
 bool sandbox_is_off;
 
-static int scratch = -1;
-
 /*
  * What reading needs: memory, files in memory, and open descriptors. Other calls fail with EPERM: a C library goes on
  * without them.
@@ -191,13 +189,6 @@ static int drop_capabilities(void)
 	return syscall(SYS_capset, &header, none);
 }
 
-int sandbox_scratch(void)
-{
-	if (scratch < 0)
-		scratch = memfd_create("scratch", MFD_CLOEXEC);
-	return ftruncate(scratch, 0) == 0 ? scratch : -1;
-}
-
 bool sandbox_is_own(int fd)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -222,7 +213,6 @@ static enum step confine(void)
 {
 	uint64_t used = memory_used();
 
-	sandbox_scratch();
 	/* whether or not root can become another, what follows confines the process */
 	stranger_become();
 	if (drop_capabilities() != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
@@ -596,9 +586,6 @@ static void run_here(struct run *r)
 			abort();
 		out_close(&out);
 	}
-	if (scratch >= 0)
-		close(scratch);
-	scratch = -1;
 }
 
 void sandbox_run(struct sandbox *s, const struct sandbox_job *job)

@@ -94,12 +94,6 @@ const char *sandbox_enter(void);
  */
 const char *sandbox_remain(void);
 
-/*
- * An empty file in memory for job->read(), which leaves it open: the only one, since each would take memory. Returns
- * its descriptor, or -1 with errno.
- */
-int sandbox_scratch(void);
-
 /* Files are read in this process: for fuzzers, which want to see faults. */
 extern bool sandbox_is_off;
 
