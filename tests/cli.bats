@@ -126,7 +126,11 @@ former() {
     cat <<'F'
 biosnoop -m is now --min-ms
 ipcsnoop -d is now -D
+ipcsnoop -i is gone: -j has each read and write
+ipcsnoop --interval is gone: -j has each read and write
 ipcsnoop -n is now --name
+usdt-gen -s is gone: -x lists the probes of a binary
+usdt-gen --source is gone: -x lists the probes of a binary
 usdt-record -d is now -D
 usdt-record -m is now --buffer
 biosnoop --no-start is gone

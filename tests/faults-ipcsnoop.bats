@@ -21,7 +21,7 @@ same_calls() {
         CMP=same_calls STATUSES='126 127' NEVER=poll each_fault any "$fault" "ipcsnoop -q -- sh -c 'echo 1 | cat'"
     done
     for fault in malloc@@:$ENOMEM write:$EIO; do
-        CMP=same_number STATUSES='126 127' each_fault any "$fault" "ipcsnoop -q -i 60 -j -e -- sh -c 'echo 1 | cat'"
+        CMP=same_number STATUSES='126 127' each_fault any "$fault" "ipcsnoop -q -j -e -- sh -c 'echo 1 | cat'"
     done
 }
 

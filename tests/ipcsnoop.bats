@@ -367,50 +367,6 @@ io_uring:read $(cat out) 7 - true"
     equal "$(column waker_comm | sort -u)" -
 }
 
-@test "histograms of intervals" {
-    # the second target starts when there is a second interval
-    snoop 0 -i 0.1 -j -w -- sh -c 'pipe-target pair=100 call=509 plain=97
-        until grep -q "\"begin\":[1-9]" lines; do sleep 0.05; done; pipe-target plain=60 call=500'
-    # each interval starts where the one before ended
-    equal "$(jq -c '[.begin, .end]' lines | uniq | jq -s '.[0][0] == 0 and length > 1 and ([range(1; length) as $i | .[$i - 1][1] == .[$i][0]] | all)')" true
-    equal "$(jq -rs 'map(select(.channel)) | group_by([.comm, .channel]) | .[] |
-        "\(.[0].comm) \(.[0].channel) \(map(.count) | add) \(map(.bytes[][1]) | add) \(map(.nsecs[][1]) | add)"' lines)" 'pipe-target PIPE_READ 157 157 157
-pipe-target PIPE_WRITE 157 157 157
-pipe-target UNIX_READ 1 1 1
-pipe-target UNIX_WRITE 100 100 100
-receiver UNIX_READ 100 100 100
-receiver UNIX_WRITE 1 1 1'
-    # bytes by power of two
-    equal "$(jq -cs 'map(select(.channel == "PIPE_READ") | .bytes[]) | group_by(.[0]) | map([.[0][0], (map(.[1]) | add)])' lines)" \
-        '[[0,2],[2,4],[4,8],[8,16],[16,32],[32,61],[64,34]]'
-    # the shell makes one
-    equal "$(jq -s 'map(select(.syscall == "getppid").calls) | add' lines)" 1010
-}
-
-# bats test_tags=any-kernel
-@test "histograms of intervals, as text" {
-    snoop 0 -i 60 -- pipe-target plain=3
-    equal "$(sed -n '1s/ to .*//p' lines)" '0.000 s'
-    equal "$(sed -n '/@bytes.*WRITE/,/@nsecs/p' lines)" '@bytes[pipe-target, PIPE_WRITE]:
-     bytes               : count     distribution
-         0 -> 1          : 1        |********************                    |
-         2 -> 3          : 2        |****************************************|
-@nsecs[pipe-target, PIPE_WRITE]:'
-    equal "$(calls execve)" 1
-    snoop 0 -i 60 -s -- pipe-target call=7
-    equal "$(calls getppid)" 7
-    equal "$(grep -c bytes lines || true)" 0
-    snoop 0 -i 60 -e --wall -- pipe-target plain=3
-    equal "$(grep -c '^[0-9:]\{8\}[.][0-9]\{6\} 0[.]000 s to [0-9.]* s$' lines)" 1
-    equal "$(grep -c syscalls lines || true)" 0
-}
-
-@test "who ended the sleeps of an interval" {
-    snoop 0 -i 60 -e -w -- sh -c "$(slow_pipeline)"
-    # the end of the pipe may be waited for as well
-    [[ $(grep '^@woken' lines) =~ ^@woken\[cat,\ sh\]:\ [12]$ ]]
-}
-
 @test "processes of a name, also those that start later" {
     # no other test has processes of this name
     cp "$BIN/pipe-target" snooped
@@ -794,8 +750,8 @@ ipcsnoop: true ended with status N'
 
 # bats test_tags=any-kernel
 @test "options that make no sense" {
-    for arguments in '' '-p 1 true' '-p 0' '-s -e true' '-D 0 true' '--buffer 0 true' '--name a true' '--name a -p 1' '-i 0 true' \
-        '-s -w true' '-s -P true' '-i 1 -P true'; do
+    for arguments in '' '-p 1 true' '-p 0' '-s -e true' '-D 0 true' '--buffer 0 true' '--name a true' '--name a -p 1' \
+        '-s -w true' '-s -P true'; do
         # shellcheck disable=SC2086 # they are words
         status_is 2 ipcsnoop $arguments
         says 'ipcsnoop: '

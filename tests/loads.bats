@@ -49,7 +49,7 @@ start_any() {
 @test "ipcsnoop" {
     start_any
     loads ipcsnoop -- true
-    for options in '' -s -e -w -j '-i 1 -e'; do
+    for options in '' -s -e -w -j; do
         # shellcheck disable=SC2086 # they are words
         loads ipcsnoop $options -D 0.1 -p "$started"
         # shellcheck disable=SC2086

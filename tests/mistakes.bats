@@ -406,10 +406,8 @@ T
 127 % ipcsnoop: 1234: No such file or directory; -p is for a process id % ipcsnoop 1234
 2 % a command or a process (-p, --name) is expected % ipcsnoop
 2 % --name 'more_than_15_bytes': the kernel keeps 15 bytes of a name % ipcsnoop --name more_than_15_bytes
-2 % -P is for lines, which -i does not print % ipcsnoop -i 1 -P true
 1 % process 2147483647: does not exist % usdt-gen -p 2147483647
 1 % text: % usdt-gen -x text
-1 % missing: No such file or directory % usdt-gen -s missing
 1 % lines:1: % usdt-gen -f lines
 T
 }

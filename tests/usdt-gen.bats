@@ -14,26 +14,6 @@ needs_target() {
     command -v usdt-target >/dev/null || lacks 'usdt-target was not built: sys/sdt.h is missing'
 }
 
-# Writes two SPDK sources: with the macros of v23.05 and later, or without.
-sources() {
-    mkdir -p spdk/lib/nvmf spdk/include/spdk_internal
-    printf '%s\n' '#define SPDK_DTRACE_PROBE1(name,a1) DTRACE_PROBE2(spdk,name,0,a1)' >spdk/include/spdk_internal/usdt.h
-    cat >spdk/lib/nvmf/ctrlr.c <<'C'
-	SPDK_DTRACE_PROBE4_TICKS(nvmf_ctrlr_add_qpair, qpair, qpair->qid, ctrlr->subsys->subnqn,
-				 ctrlr->hostnqn);
-C
-    cat >spdk/lib/nvmf/nvmf.c <<'C'
-/* a comment */
-	SPDK_DTRACE_PROBE2_TICKS(nvmf_poll_group_add_qpair, qpair, spdk_thread_get_id(group->thread));
-	SPDK_DTRACE_PROBE2_TICKS(
-		nvmf_poll_group_remove_qpair, qpair, id);
-	MY_SPDK_DTRACE_PROBE2(none, a, b);
-	SPDK_DTRACE_PROBE(nvmf_plain);
-#define SPDK_DTRACE_PROBE9(name) none
-C
-    [ "$1" = new ] || sed -i 's/_TICKS//' spdk/lib/nvmf/*.c
-}
-
 @test "without options: the program that SPDK's trace.py -g prints" {
     cat >want <<'B'
 usdt:__EXE__:nvmf_poll_group_add_qpair {printf("nvmf_poll_group_add_qpair: tsc=0x%lx, qpair=0x%lx, thread=0x%lx\n", arg0, arg1, arg2);}
@@ -86,8 +66,8 @@ E
 @test "options that do not go together" {
     status_is 2 usdt-gen operand
     status_is 2 usdt-gen -l
-    status_is 2 usdt-gen -j -s .
-    status_is 2 usdt-gen -s . -x "$BIN/usdt-gen"
+    status_is 2 usdt-gen -j -x "$BIN/usdt-gen"
+    status_is 2 usdt-gen -p $$ -x "$BIN/usdt-gen"
     status_is 2 usdt-gen -p 0
     status_is 2 usdt-gen -p 1x
 }
@@ -232,47 +212,4 @@ usdt-gen: mapping-target: nor those in 4087 more files'
     echo x >$'no\eELF'
     status_is 1 usdt-gen -l -x $'no\eELF'
     [[ $stderr != *$'\e'* ]]
-}
-
-@test "a source tree of today: names, positions, lines" {
-    sources new
-    status_is 0 usdt-gen -s spdk
-    usdt-gen | diff - <(echo "$output")
-    status_is 0 usdt-gen -l -s spdk
-    equal "$(LC_ALL=C sort <<<"$output")" 'spdk:nvmf_ctrlr_add_qpair(u64,?,?,?,?) sites=1 semaphore=? spdk/lib/nvmf/ctrlr.c:1
-spdk:nvmf_plain(u64) sites=1 semaphore=? spdk/lib/nvmf/nvmf.c:6
-spdk:nvmf_poll_group_add_qpair(u64,?,?) sites=1 semaphore=? spdk/lib/nvmf/nvmf.c:2
-spdk:nvmf_poll_group_remove_qpair(u64,?,?) sites=1 semaphore=? spdk/lib/nvmf/nvmf.c:3'
-    status_is 1 usdt-gen -s spdk -e 'nvmf_poll_group_add_qpair(tsc, qpair, thread, more)'
-    says "usdt-gen: spdk/lib/nvmf/nvmf.c:2: probe nvmf_poll_group_add_qpair has 3 arguments; 'more' would be number 3"
-    status_is 1 usdt-gen -s spdk -e 'none(x)'
-    # its first argument is a 0 since the others have ticks
-    status_is 0 usdt-gen -s spdk -e 'nvmf_plain(tsc)'
-    says "usdt-gen: spdk/lib/nvmf/nvmf.c:6: probe nvmf_plain has no time: its argument 0, 'tsc', is always 0"
-}
-
-@test "a source tree from before v23.05: every probe has ticks" {
-    sources old
-    status_is 0 usdt-gen -s spdk -e 'nvmf_plain(tsc)' -e 'nvmf_ctrlr_add_qpair(tsc,qpair,qid,subnqn:str,hostnqn:str)'
-    equal "$stderr" ''
-}
-
-@test "a source file is searched whole, or named" {
-    sources new
-    printf '\0\nSPDK_DTRACE_PROBE1(behind, a);\n' >>spdk/lib/nvmf/nvmf.c
-    status_is 0 usdt-gen -l -s spdk
-    grep -q '^spdk:behind(' <<<"$output"
-    truncate -s 17M spdk/lib/nvmf/large.c
-    status_is 1 usdt-gen -l -s spdk
-    says 'usdt-gen: spdk/lib/nvmf/large.c: more than 16 MiB, not searched'
-}
-
-@test "source trees that cannot be read" {
-    status_is 1 usdt-gen -s missing
-    equal "$stderr" 'usdt-gen: missing: No such file or directory'
-    mkdir empty
-    status_is 1 usdt-gen -s empty -e 'a(x)'
-    says 'usdt-gen: empty: there are no probes; SPDK has them when configured with --with-usdt'
-    status_is 1 usdt-gen -l -s empty
-    equal "$stderr" 'usdt-gen: empty: there are no probes'
 }

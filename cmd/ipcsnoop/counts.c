@@ -35,15 +35,6 @@ void counts_sum(struct count sums[NUM_CALLS], const struct count *counts, int cp
 		}
 }
 
-void counts_subtract(struct count sums[NUM_CALLS], const struct count before[NUM_CALLS])
-{
-	for (unsigned call = 0; call < NUM_CALLS; call++) {
-		sums[call].calls -= before[call].calls;
-		sums[call].errors -= before[call].errors;
-		sums[call].ns -= before[call].ns;
-	}
-}
-
 struct ranked_call {
 	uint64_t value;
 	unsigned call;
@@ -91,7 +82,7 @@ void counts_text(struct out *out, const struct count sums[NUM_CALLS])
 			   rows[i].value);
 }
 
-void counts_json(struct out *out, const struct count sums[NUM_CALLS], const char *more)
+void counts_json(struct out *out, const struct count sums[NUM_CALLS])
 {
 	struct ranked_call rows[NUM_CALLS];
 	char name[CALLS_NAME];
@@ -100,8 +91,7 @@ void counts_json(struct out *out, const struct count sums[NUM_CALLS], const char
 	for (size_t i = 0; i < n; i++) {
 		const struct count *sum = &sums[rows[i].call];
 
-		out_printf(out, "{\"syscall\":\"%s\",\"calls\":%" PRIu64 ",\"errors\":%" PRIu64 ",\"us\":%.3f%s}\n",
-			   calls_name(rows[i].call, name), (uint64_t)sum->calls, (uint64_t)sum->errors, sum->ns / 1e3,
-			   more);
+		out_printf(out, "{\"syscall\":\"%s\",\"calls\":%" PRIu64 ",\"errors\":%" PRIu64 ",\"us\":%.3f}\n",
+			   calls_name(rows[i].call, name), (uint64_t)sum->calls, (uint64_t)sum->errors, sum->ns / 1e3);
 	}
 }

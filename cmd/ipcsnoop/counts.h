@@ -9,13 +9,10 @@
 /* Adds the counts of each CPU, NUM_CALLS entries, to sums. */
 void counts_sum(struct count sums[NUM_CALLS], const struct count *counts, int cpus);
 
-/* Leaves the counts since then. */
-void counts_subtract(struct count sums[NUM_CALLS], const struct count before[NUM_CALLS]);
-
 /* Writes the calls that were made as bpftrace prints maps, the largest values last. */
 void counts_text(struct out *out, const struct count sums[NUM_CALLS]);
 
-/* Writes a line for each call that was made, the most frequent last. more: members of each, after a comma, or "". */
-void counts_json(struct out *out, const struct count sums[NUM_CALLS], const char *more);
+/* Writes a line for each call that was made, the most frequent last. */
+void counts_json(struct out *out, const struct count sums[NUM_CALLS]);
 
 #endif

@@ -20,21 +20,18 @@
 
 #include "channels.h"
 #include "cli.h"
-#include "clock.h"
 #include "count.h"
 #include "counts.h"
 #include "followers.h"
 #include "io.h"
 #include "ipcsnoop.skel.h"
 #include "print.h"
-#include "quantize.h"
 #include "recorder.h"
 
 static struct {
 	const char *name; /* of the processes; NULL: a command, or a process by its id */
 	bool counts_only, events_only, json;
 	bool peers, wakers;
-	uint64_t interval; /* ns; 0: lines, and counts at the end */
 	struct recorder_options recorder;
 } opt = {.recorder.buffer = 16 << 20};
 
@@ -42,14 +39,10 @@ struct ipcsnoop {
 	struct recorder recorder;
 	struct ipcsnoop_bpf *bpf;
 	struct ipcsnoop_printer printer;
-	struct quantize quantize; /* of this interval */
-	uint64_t started, from;   /* ns: the start of tracing, and of this interval */
-	struct wall wall;         /* the end of an interval */
 	int cpus;
-	const struct count *counts;      /* NUM_CALLS for each CPU */
-	struct count printed[NUM_CALLS]; /* sums of all CPUs when they were last printed */
-	int unfinished;                  /* the iterator over calls that have not returned */
-	int incomplete;                  /* the one over requests of io_uring; -1: they are not seen */
+	const struct count *counts; /* NUM_CALLS for each CPU */
+	int unfinished;             /* the iterator over calls that have not returned */
+	int incomplete;             /* the one over requests of io_uring; -1: they are not seen */
 };
 
 /* The tracepoints' names and arguments differ by kernel; before Linux 6.0 they lack the request. */
@@ -177,8 +170,7 @@ static void start(void *context)
 {
 	struct ipcsnoop *s = context;
 
-	s->started = s->from = clock_ns();
-	if (!opt.json && !opt.counts_only && !opt.interval)
+	if (!opt.json && !opt.counts_only)
 		print_line(&s->printer, NULL);
 	if (opt.recorder.command)
 		cli_notice(opt.recorder.quiet, "started %s, pid %d", io_name(opt.recorder.command[0]), s->recorder.pid);
@@ -195,10 +187,7 @@ static bool print_event(void *context, const void *event, size_t size)
 
 	if (size < sizeof(struct ipcsnoop_event))
 		return false;
-	if (opt.interval)
-		quantize_add(&s->quantize, event);
-	else
-		print_line(&s->printer, event);
+	print_line(&s->printer, event);
 	return true;
 }
 
@@ -258,80 +247,19 @@ static int detach(void *context)
 	return 0;
 }
 
-/* Prints the counts of calls since this function was last called. */
-static void print_counts(struct ipcsnoop *s, const char *more)
+/* Prints the counts of calls. */
+static void print_counts(struct ipcsnoop *s)
 {
-	struct count now[NUM_CALLS] = {}, sums[NUM_CALLS];
+	struct count sums[NUM_CALLS] = {};
 
-	counts_sum(now, s->counts, s->cpus);
-	memcpy(sums, now, sizeof(sums));
-	counts_subtract(sums, s->printed);
-	memcpy(s->printed, now, sizeof(s->printed));
-	if (opt.json)
-		counts_json(&s->recorder.out, sums, more);
-	else
-		counts_text(&s->recorder.out, sums);
-}
-
-static void write_members(struct ipcsnoop *s, struct out *more, uint64_t to)
-{
-	out_text(more, ",\"begin\":");
-	out_us(more, s->from - s->started);
-	out_text(more, ",\"end\":");
-	out_us(more, to - s->started);
-	if (s->printer.columns.stamp.wall) {
-		out_text(more, ",\"time\":\"");
-		out_commit(more, wall_write(&s->wall, out_room(more, WALL_ROOM),
-					    ticks_wall(s->printer.columns.stamp.wall, to)));
-		out_char(more, '"');
-	}
-	out_char(more, 0);
-}
-
-static void print_interval(struct ipcsnoop *s, uint64_t to)
-{
-	struct out *out = &s->recorder.out, more = {.fd = OUT_MEMORY};
-
+	counts_sum(sums, s->counts, s->cpus);
 	if (opt.json) {
-		write_members(s, &more, to);
-		quantize_json(out, &s->quantize, out_contents(&more).p);
-	} else {
-		stamp_column(&s->printer.columns.stamp, out, to);
-		out_printf(out, "%.3f s to %.3f s\n", (s->from - s->started) / 1e9, (to - s->started) / 1e9);
-		quantize_text(out, &s->quantize);
-		if (!opt.events_only && s->quantize.n)
-			out_char(out, '\n');
-	}
-	if (!opt.events_only)
-		print_counts(s, out_contents(&more).p);
-	if (!opt.json)
-		out_char(out, '\n');
-	out_close(&more);
-	quantize_clear(&s->quantize);
-	s->from = to;
-}
-
-/* An interval ends after its events are read, so it may be a little longer than opt.interval. */
-static void end_interval(void *context)
-{
-	struct ipcsnoop *s = context;
-	uint64_t now = opt.interval ? clock_ns() : 0;
-
-	if (opt.interval && now - s->from >= opt.interval)
-		print_interval(s, now);
-}
-
-static void print_end(struct ipcsnoop *s)
-{
-	if (opt.interval) {
-		print_interval(s, clock_ns());
+		counts_json(&s->recorder.out, sums);
 		return;
 	}
-	if (opt.events_only)
-		return;
-	if (!opt.json && !opt.counts_only)
+	if (!opt.counts_only)
 		out_text(&s->recorder.out, "\n");
-	print_counts(s, "");
+	counts_text(&s->recorder.out, sums);
 }
 
 /*
@@ -370,18 +298,12 @@ static void finish(void *context)
 	uint64_t missed = missed_steps(s), socketcalls = s->bpf->bss->num_socketcalls;
 	uint32_t not_followed = s->bpf->bss->num_not_followed;
 
-	print_end(s);
-	cli_count(opt.recorder.quiet, s->quantize.unfinished,
-		  "%" PRIu64 " {read or write|reads and writes} had not ended: {it is|they are} in no histogram",
-		  s->quantize.unfinished);
+	if (!opt.events_only)
+		print_counts(s);
 	cli_count(opt.recorder.quiet, socketcalls,
 		  "%" PRIu64 " {read or write by socketcall has|reads and writes by socketcall have} no line: a 32-bit "
 		  "program made {it|them}",
 		  socketcalls);
-	recorder_loss(r, s->quantize.beyond,
-		      "%" PRIu64
-		      " {read or write is|reads and writes are} of too many threads for {its|their} interval",
-		      s->quantize.beyond);
 	recorder_loss(r, lost,
 		      "lost %" PRIu64 " {read or write|reads and writes}: the buffer was full; use a larger --buffer",
 		      lost);
@@ -405,7 +327,6 @@ static const struct recorder_tool tool = {
 	.attach = attach,
 	.started = start,
 	.event = print_event,
-	.between = end_interval,
 	.command_ended = note_status,
 	.detach = detach,
 	.finish = finish,
@@ -418,8 +339,6 @@ static const struct cli_option options[] = {
 	 .text = &opt.name},
 	{'P', "peers", NULL, "also print the process at the other end", .flag = &opt.peers},
 	{'w', "wakers", NULL, "also print which thread woke the waiting one", .flag = &opt.wakers},
-	{'i', "interval", "SEC", "instead of lines, print histograms and counts every SEC seconds",
-	 .seconds = &opt.interval},
 	{'s', "syscalls", NULL, "count system calls only", .flag = &opt.counts_only},
 	{'e', "events", NULL, "print reads and writes only", .flag = &opt.events_only},
 	{'j', "json", NULL, "print trace lines, and the counts as JSON, with times in microseconds", .flag = &opt.json},
@@ -440,7 +359,10 @@ static const struct cli cli = {
 	"  ipcsnoop -s -D 10 -p \"$(pidof nvmf_tgt)\"\n"
 	"  ipcsnoop -j -o ipc.json -- make; jq 'select(.args.blocked)' ipc.json\n",
 	.options = options,
-	.former = (const struct cli_former[]){{'d', NULL, "is now -D"}, {'n', NULL, "is now --name"}, {}},
+	.former = (const struct cli_former[]){{'d', NULL, "is now -D"},
+					      {'i', "interval", "is gone: -j has each read and write"},
+					      {'n', NULL, "is now --name"},
+					      {}},
 };
 
 static void parse_options(int argc, char **argv)
@@ -454,8 +376,6 @@ static void parse_options(int argc, char **argv)
 		cli_usage("--name '%s': the kernel keeps %d bytes of a name", opt.name, COMM_SIZE - 1);
 	if (opt.counts_only && (opt.peers || opt.wakers))
 		cli_usage("-P and -w are about reads and writes, which -s does not print");
-	if (opt.interval && opt.peers)
-		cli_usage("-P is for lines, which -i does not print");
 	if (opt.counts_only && opt.events_only)
 		cli_usage("-s prints counts only, -e events only: one of them is expected");
 }
@@ -469,7 +389,6 @@ int main(int argc, char **argv)
 	s.printer = (struct ipcsnoop_printer){
 		.columns = {.out = &s.recorder.out, .json = opt.json}, .peers = opt.peers, .wakers = opt.wakers};
 	status = recorder_run(&s.recorder, &tool, &opt.recorder, &s);
-	quantize_clear(&s.quantize);
 	ipcsnoop_bpf__destroy(s.bpf);
 	return status;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "list.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "mem.h"
@@ -56,8 +55,7 @@ static void write_types(struct out *out, const struct listed_probe *p, unsigned 
 	}
 }
 
-/* A source shows no semaphores. The file's name is followed by the line number of the first site. */
-static void write_text(struct out *out, const struct target *t, const struct listed_probe *p)
+static void write_text(struct out *out, const struct listed_probe *p)
 {
 	const struct usdt_site *first = p->sites[0];
 
@@ -69,17 +67,10 @@ static void write_text(struct out *out, const struct target *t, const struct lis
 		out_text(out, i ? "," : "");
 		write_types(out, p, i);
 	}
-	out_printf(out, ") sites=%zu semaphore=%s %s", p->n,
-		   t->is_source       ? "?"
-		   : first->semaphore ? "yes"
-				      : "no",
-		   p->file->path);
-	if (t->is_source)
-		out_printf(out, ":%" PRIu64, first->address);
-	out_text(out, "\n");
+	out_printf(out, ") sites=%zu semaphore=%s %s\n", p->n, first->semaphore ? "yes" : "no", p->file->path);
 }
 
-static void write_json(struct out *out, const struct target *t, const struct listed_probe *p)
+static void write_json(struct out *out, const struct listed_probe *p)
 {
 	const struct usdt_site *first = p->sites[0];
 
@@ -93,17 +84,12 @@ static void write_json(struct out *out, const struct target *t, const struct lis
 		write_types(out, p, i);
 		out_text(out, "\"");
 	}
-	out_printf(out, "],\"sites\":%zu", p->n);
-	if (!t->is_source)
-		out_printf(out, ",\"semaphore\":%s", first->semaphore ? "true" : "false");
-	out_text(out, ",\"file\":");
+	out_printf(out, "],\"sites\":%zu,\"semaphore\":%s,\"file\":", p->n, first->semaphore ? "true" : "false");
 	out_json(out, slice_of(p->file->path));
-	if (t->is_source)
-		out_printf(out, ",\"line\":%" PRIu64, first->address);
 	out_text(out, "}\n");
 }
 
-static void list_file(struct out *out, const struct target *t, const struct target_file *f, bool json)
+static void list_file(struct out *out, const struct target_file *f, bool json)
 {
 	const struct usdt_site **sites = mem_array(f->usdt.n, sizeof(*sites));
 	struct listed_probe p = {.file = f};
@@ -117,9 +103,9 @@ static void list_file(struct out *out, const struct target *t, const struct targ
 			if (compare_names(sites[i], sites[i + p.n]) != 0)
 				break;
 		if (json)
-			write_json(out, t, &p);
+			write_json(out, &p);
 		else
-			write_text(out, t, &p);
+			write_text(out, &p);
 	}
 	free(sites);
 }
@@ -127,5 +113,5 @@ static void list_file(struct out *out, const struct target *t, const struct targ
 void list_probes(struct out *out, const struct target *t, bool json)
 {
 	for (size_t i = 0; i < t->n; i++)
-		list_file(out, t, &t->files[i], json);
+		list_file(out, &t->files[i], json);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * usdt-gen: writes the bpftrace program that prints probe lines, for machines on which usdt-record
- * cannot run; and lists the USDT probes of a binary, a process or an SPDK source tree.
+ * cannot run; and lists the USDT probes of a binary or a process.
  */
 #include <err.h>
 #include <getopt.h>
@@ -13,7 +13,6 @@
 #include "out.h"
 #include "probecheck.h"
 #include "probespec.h"
-#include "source.h"
 #include "target.h"
 
 static void report(const char *message)
@@ -24,7 +23,7 @@ static void report(const char *message)
 static struct {
 	bool list, json;
 	bool bad; /* an option named something that cannot be read, after a message */
-	enum { NOWHERE, FILES, PROCESS, SOURCE } where;
+	enum { NOWHERE, FILES, PROCESS } where;
 	struct probespecs specs;
 	struct target target;
 } opt = {.target.report = report};
@@ -84,7 +83,7 @@ static void write_clauses(struct out *out, const struct probespec *spec)
 {
 	const struct target *t = &opt.target;
 
-	if (opt.where == NOWHERE || opt.where == SOURCE)
+	if (opt.where == NOWHERE)
 		write_clause(out, spec, "__EXE__");
 	else
 		for (size_t i = 0; i < t->n; i++)
@@ -95,7 +94,7 @@ static void write_clauses(struct out *out, const struct probespec *spec)
 static void set_place(int place)
 {
 	if (opt.where != NOWHERE && !(opt.where == FILES && place == FILES))
-		cli_usage("only one of -x, -p and -s is expected");
+		cli_usage("only one of -x and -p is expected");
 	opt.where = place;
 }
 
@@ -124,32 +123,26 @@ static void add_process(const char *pid)
 	opt.bad |= target_add_process(&opt.target, cli_pid("-p", pid)) != 0;
 }
 
-static void add_source(const char *directory)
-{
-	set_place(SOURCE);
-	opt.bad |= source_read(&opt.target, directory) != 0;
-}
-
 static const struct cli_option options[] = {
 	PROBESPEC_OPTIONS(add_spec, add_specs),
 	{'x', "executable", "FILE", "use the probes of an ELF file; may be given more than once", .call = add_file},
 	{'p', "pid", "PID", "use the probes of a process: of its executable and its libraries", .call = add_process},
-	{'s', "source", "DIRECTORY", "use the probes of an SPDK source tree", .call = add_source},
-	{'l', "list", NULL, "list the probes of -x, -p or -s", .flag = &opt.list},
+	{'l', "list", NULL, "list the probes of -x or -p", .flag = &opt.list},
 	{'j', "json", NULL, "list them as JSON lines", .flag = &opt.json},
 	{},
 };
 
 static const struct cli cli = {
-	"Usage: %s [OPTION]... [-x FILE]... | -p PID | -s DIRECTORY\n"
+	"Usage: %s [OPTION]... [-x FILE]... | -p PID\n"
 	"Print the bpftrace program that records USDT probes as probe lines: those of the SPECs, or by default those\n"
-	"that report the qpairs of SPDK's NVMe-oF target. With -x, -p or -s, check there that the program can work.\n",
+	"that report the qpairs of SPDK's NVMe-oF target. With -x or -p, check there that the program can work.\n",
 	"Examples:\n"
 	"  usdt-gen -p \"$(pidof nvmf_tgt)\" > qpairs.bt\n"
 	"  bpftrace -p \"$(pidof nvmf_tgt)\" qpairs.bt > usdt.txt\n"
 	"  usdt-gen -l -x build/bin/nvmf_tgt | grep subsystem\n"
 	"  usdt-gen -x build/bin/nvmf_tgt -e 'nvmf_subsystem_add_host(_, subnqn:str, hostnqn:str)'\n",
 	.options = options,
+	.former = (const struct cli_former[]){{'s', "source", "is gone: -x lists the probes of a binary"}, {}},
 };
 
 static void parse_options(int argc, char **argv)
@@ -160,7 +153,7 @@ static void parse_options(int argc, char **argv)
 	if (opt.json && !opt.list)
 		cli_usage("-j lists probes as JSON lines: -l is expected, too");
 	if (opt.list && opt.where == NOWHERE)
-		cli_usage("-l lists the probes of a place: -x, -p or -s is expected");
+		cli_usage("-l lists the probes of a place: -x or -p is expected");
 	if (opt.bad)
 		exit(EXIT_FAILURE);
 	if (!opt.specs.n)

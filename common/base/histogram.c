@@ -249,43 +249,6 @@ unsigned histogram_fold(const struct histogram *h, uint64_t counts[HISTOGRAM_POW
 	return last;
 }
 
-void histogram_powers(struct out *out, const struct histogram *h, const char *unit)
-{
-	static const char stars[] = "****************************************";
-	enum { STARS = sizeof(stars) - 1 };
-	uint64_t counts[HISTOGRAM_POWERS] = {}, highest = 1;
-	unsigned first = 0, last = histogram_fold(h, counts);
-	int width = last < 32 ? 10 : 20;
-
-	for (unsigned i = 0; i <= last; i++)
-		if (counts[i] > highest)
-			highest = counts[i];
-	out_printf(out, "%*s%-*s : count     distribution\n", width - 5, "", width + 9, unit);
-	while (first < last && !counts[first])
-		first++;
-	for (unsigned i = first; i <= last; i++) {
-		uint64_t low = i ? (uint64_t)1 << i : 0, high = ((uint64_t)2 << i) - 1;
-
-		out_printf(out, "%*" PRIu64 " -> %-*" PRIu64 " : %-8" PRIu64 " |%-*.*s|\n", width, low, width, high,
-			   counts[i], STARS, (int)((unsigned __int128)STARS * counts[i] / highest), stars);
-	}
-}
-
-void histogram_powers_json(struct out *out, const struct histogram *h)
-{
-	uint64_t counts[HISTOGRAM_POWERS] = {};
-	unsigned last = histogram_fold(h, counts);
-	const char *separator = "";
-
-	out_char(out, '[');
-	for (unsigned i = 0; i <= last; i++)
-		if (counts[i]) {
-			out_printf(out, "%s[%" PRIu64 ",%" PRIu64 "]", separator, i ? (uint64_t)1 << i : 0, counts[i]);
-			separator = ",";
-		}
-	out_char(out, ']');
-}
-
 void histogram_clear(struct histogram *h)
 {
 	for (unsigned b = 0; h->books && b < HISTOGRAM_BOOKS; b++) {

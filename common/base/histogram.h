@@ -89,12 +89,6 @@ void histogram_write(struct out *out, const struct histogram *h);
  */
 unsigned histogram_fold(const struct histogram *h, uint64_t counts[HISTOGRAM_POWERS]);
 
-/* Draws the powers of two (0 to 1, 2 to 3, 4 to 7 …) from the first with values to the last, as bpftrace does. */
-void histogram_powers(struct out *out, const struct histogram *h, const char *unit);
-
-/* The same as JSON, without those that have no values: [[0,1],[4,7]] is one below 2 and seven from 4 to 7. */
-void histogram_powers_json(struct out *out, const struct histogram *h);
-
 /* Makes it empty. */
 void histogram_clear(struct histogram *h);
 

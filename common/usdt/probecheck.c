@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "probecheck.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "mem.h"
@@ -19,12 +17,10 @@ struct candidate {
 /* Reports what is wrong with the site. what: a text of mem_printf(), which is freed. */
 static void complain(const struct candidate *c, char *what)
 {
-	char *shown = utf8_visible_copy(what), line[24] = "";
+	char *shown = utf8_visible_copy(what);
 
-	if (c->target->is_source)
-		snprintf(line, sizeof(line), ":%" PRIu64, c->site->address);
-	target_report(c->target, mem_printf("%s%s: probe %.*s %s", c->file->path, line, (int)c->site->name.n,
-					    c->site->name.p, shown));
+	target_report(c->target,
+		      mem_printf("%s: probe %.*s %s", c->file->path, (int)c->site->name.n, c->site->name.p, shown));
 	free(shown);
 	free(what);
 }
@@ -40,7 +36,7 @@ static bool check_arg(const struct candidate *c, unsigned i, const struct probes
 	const struct usdt_arg *arg = &c->site->args[i];
 	int n = want->name.n;
 
-	if (!want->name.n || !arg->size)
+	if (!want->name.n)
 		return true;
 	if (slice_is(want->name, "tsc") && is_zero(arg->operand))
 		complain(c,

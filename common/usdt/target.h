@@ -21,9 +21,8 @@ struct target_file {
 
 struct target {
 	void (*report)(const char *message); /* what is wrong, without the tool's name; set it first */
-	char *name;                          /* of the file, the process's executable or the directory, printable */
+	char *name;                          /* of the file or the process's executable, printable */
 	bool keeps_open;                     /* files have descriptors, to attach to them; set it first */
-	bool is_source;                      /* C sources: the addresses of sites are line numbers, sizes are 0 */
 	struct target_file *files;           /* those that have probes, and all from target_add_file() */
 	size_t n, cap;
 	bool incomplete;              /* a file that the process has mapped cannot be read, after a report */
