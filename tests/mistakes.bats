@@ -119,7 +119,6 @@ K
     try_all <<'T'
 1 % qpair-lifetimes: trace: a binary trace, not probe lines; try: usdt-record -p PID % qpair-lifetimes trace
 1 % trace-join: trace: a binary trace, not trace lines; try: trace-dump trace | trace-join % trace-join -F -l lifetimes trace
-1 % trace-merge: trace: a binary trace, not trace lines; try: trace-dump trace | trace-merge - % trace-merge lines trace
 1 % trace: a binary trace, not lifetime lines; try: qpair-lifetimes PROBES > LIFETIMES % trace-join -l trace lines
 1 % trace: a binary trace, not the owners that trace-dump -O prints; try: trace-dump -O trace | qpair-lifetimes -O - PROBES % qpair-lifetimes -O trace probes
 1 % try: trace-latency -e trace | trace-latency --merge % trace-latency --merge trace

@@ -78,6 +78,19 @@ rest() {
 true'
 }
 
+@test "a source may be a trace, compressed or not, a file or a pipe" {
+    mktrace -l G6 "$DATA/common.jsonl" >trace
+    trace-dump trace >lines
+    trace-merge lines other=lines >want
+    trace-merge lines=trace other=trace | cmp want -
+    gzip -k trace
+    trace-merge lines=trace.gz other=- <trace | cmp want -
+    head -c 3000 trace >cut
+    status_is 1 trace-merge lines cut
+    equal "$output" "$(trace-merge lines)"
+    says 'trace-merge: cut: trace-dump: exit status 1'
+}
+
 @test "sources have the names of their files, or those before them" {
     lines_at 2600 26002600 >a
     lines_at 5200 >'a "b"'

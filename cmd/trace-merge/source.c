@@ -116,6 +116,39 @@ static int more(struct source *s)
 	return got;
 }
 
+/* Starts again with the lines of a trace, or what xz or gzip unpacks. False if it is neither. */
+static bool start_unpacked(struct source *s)
+{
+	const enum input_kind is = s->lines.is;
+	struct slice start;
+	int fd;
+
+	if (s->num_unpacks == SOURCE_UNPACKS ||
+	    (is != KIND_XZ && is != KIND_GZIP && is != KIND_TRACE_FILE && is != KIND_BINARY && is != KIND_SPDK_JSON))
+		return false;
+	fd = lines_detach(&s->lines, &start);
+	fd = unpack_open(&s->unpack[s->num_unpacks], is, fd, start);
+	if (fd < 0) {
+		s->lines.is = is;
+		return false;
+	}
+	s->num_unpacks++;
+	lines_attach(&s->lines, fd);
+	lines_follow(&s->lines, false);
+	return true;
+}
+
+/* Closes the file, unless it was, and ends what unpacks it. */
+static void close_source(struct source *s, int error)
+{
+	if (s->state == SOURCE_ENDED)
+		return;
+	s->failed |= lines_close(&s->lines, error) != 0;
+	while (s->num_unpacks)
+		s->failed |= unpack_close(&s->unpack[--s->num_unpacks], s->lines.name, s->lines.eof) != 0;
+	s->state = SOURCE_ENDED;
+}
+
 static void see(struct source *s)
 {
 	const struct head *h = &s->next;
@@ -138,9 +171,10 @@ void source_next(struct source *s)
 
 	/* nothing is read of a file of another kind */
 	while (got < 0 || !parse_next(s)) {
+		if (got < 0 && errno == EMEDIUMTYPE && start_unpacked(s))
+			got = 0;
 		if (s->lines.eof || got < 0) {
-			s->failed |= lines_close(&s->lines, got < 0 ? errno : 0) != 0;
-			s->state = SOURCE_ENDED;
+			close_source(s, got < 0 ? errno : 0);
 			return;
 		}
 		if (!got) {
@@ -232,8 +266,7 @@ bool source_rate(struct source *s, struct rate_range *range)
 
 void source_free(struct source *s)
 {
-	if (s->state != SOURCE_ENDED)
-		lines_close(&s->lines, 0);
+	close_source(s, 0);
 	free((char *)s->member.p);
 	free(s->arrivals);
 	out_close(&s->utf8);

@@ -7,6 +7,7 @@
 #include "out.h"
 #include "rate.h"
 #include "traceline.h"
+#include "unpack.h"
 
 /* The parts of a line that merging needs. */
 struct head {
@@ -17,10 +18,14 @@ struct head {
 	bool named;           /* it names its source itself */
 };
 
+enum { SOURCE_UNPACKS = 2 }; /* xz or gzip, and trace-dump */
+
 struct source {
 	struct slice name;
 	struct slice member; /* ,"source":"NAME", inserted into each line */
 	struct lines lines;
+	struct unpack unpack[SOURCE_UNPACKS]; /* what makes these lines of the file */
+	unsigned num_unpacks;
 
 	enum {
 		SOURCE_READY, /* the line below is the next one */

@@ -53,8 +53,8 @@ static const struct cli_option options[] = {
 
 static const struct cli cli = {
 	"Usage: %s [OPTION]... [[NAME=]FILE]...\n"
-	"Merge the trace lines of all FILEs in the order of their ticks. Without FILE, or when it is -,\n"
-	"read standard input. NAME is what FILE is called in its lines, instead of its own name.\n",
+	"Merge the trace lines of all FILEs, which may be traces, in the order of their ticks. Without FILE, or\n"
+	"when it is -, read standard input. NAME is what FILE is called in its lines, instead of its own name.\n",
 	"Examples:\n"
 	"  %s target=lines.jsonl host=other.jsonl\n"
 	"  %s --lag 500 <(trace-dump -F -p 1234) <(trace-dump -F -p 5678)\n",

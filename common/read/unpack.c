@@ -65,9 +65,9 @@ static int start_feeder(int fd, struct slice start)
 	return ends[0];
 }
 
-static int start_program(struct unpack *u, char *path, int in)
+static int start_program(struct unpack *u, char *path, char *option, int in)
 {
-	char *argv[] = {(char *)u->program, "-dc", NULL};
+	char *argv[] = {(char *)u->program, option, NULL};
 	int ends[2], error;
 
 	if (pipe2(ends, O_CLOEXEC) != 0)
@@ -82,7 +82,9 @@ static int start_program(struct unpack *u, char *path, int in)
 
 int unpack_open(struct unpack *u, enum input_kind kind, int fd, struct slice start)
 {
-	char *path = child_tool(kind == KIND_XZ ? "xz" : "gzip");
+	const bool is_packed = kind == KIND_XZ || kind == KIND_GZIP;
+	const char *program = kind == KIND_XZ ? "xz" : is_packed ? "gzip" : "trace-dump";
+	char *path = child_tool(program);
 	int in = fd, out = -1;
 
 	*u = (struct unpack){};
@@ -90,11 +92,11 @@ int unpack_open(struct unpack *u, enum input_kind kind, int fd, struct slice sta
 		errno = ENOENT;
 		return -1;
 	}
-	u->program = kind == KIND_XZ ? "xz" : "gzip";
+	u->program = program;
 	if (lseek(fd, -(off_t)start.n, SEEK_CUR) < 0)
 		in = start_feeder(fd, start);
 	if (in >= 0)
-		out = start_program(u, path, in);
+		out = start_program(u, path, is_packed ? "-dc" : "-q", in);
 	if (in > STDIN_FILENO)
 		close(in);
 	free(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Unpacks a compressed file with the program that compressed it. */
+/* Unpacks a compressed file with the program that compressed it, and a trace with trace-dump. */
 #ifndef UNPACK_H
 #define UNPACK_H
 
