@@ -23,7 +23,6 @@ setup() {
     trace-spans -q -j lines >spans
     trace-spans -q -s lines >spans.text
     trace-spans -q --open lines >open.text
-    trace-spans -q -a -j lines | jq -n '{traceEvents: [inputs | {ph: "X", name: .id, ts: .us, dur: .life, pid: 1, tid: .lcore}]}' >chrome.json
     trace-perfetto lines >drawn.pftrace
     trace-join lines >joined
     trace-join -s lines >short
@@ -173,7 +172,7 @@ T
 }
 
 @test "nothing is printed of what is refused" {
-    for file in probes packed.zstd utf16 owners encoded chrome.json joined; do
+    for file in probes packed.zstd utf16 owners encoded joined; do
         status_is 1 trace-join $file
         equal "$output" ''
         status_is 1 trace-join -l $file lines

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An operand in memory, which compilers may use for tables. Here it is written in assembler, so that it always exists. */
+/* An operand in memory, which compilers may use for tables: written in assembler, so that it always exists. */
 #include <sys/sdt.h>
 
 #include "usdt-target.h"

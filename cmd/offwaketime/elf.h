@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions in an ELF file. Files are read by a sandbox: see reading.h. libdwfl would find no names for a process of
- * another mount namespace, and opens files, which the sandbox forbids.
+ * The functions in an ELF file. Files are read by a sandbox: see reading.h. libdwfl would find no names for a process
+ * of another mount namespace, and opens files, which the sandbox forbids.
  */
 #ifndef OFFWAKETIME_ELF_H
 #define OFFWAKETIME_ELF_H

@@ -28,8 +28,8 @@ bool machine_skip(struct slice *text, char c);
 struct slice machine_parse_until(struct slice *text, const char *ends);
 
 /*
- * Removes a sum, which may be empty, of signed numbers. It ends before a bracket or a comma, or with the text, and wraps
- * around as addresses do. False: it is malformed.
+ * Removes a sum, which may be empty, of signed numbers. It ends before a bracket or a comma, or with the text, and
+ * wraps around as addresses do. False: it is malformed.
  */
 bool machine_parse_sum(struct slice *text, uint64_t *number);
 

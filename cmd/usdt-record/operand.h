@@ -12,8 +12,8 @@
 #include "bpf/usdt-record.h"
 
 /*
- * Reads how to fetch an argument. Returns NULL, or why that is not possible. machine: EM_* of elf.h, not necessarily this
- * machine's.
+ * Reads how to fetch an argument. Returns NULL, or why that is not possible. machine: EM_* of elf.h, not necessarily
+ * this machine's.
  */
 const char *operand_parse(struct operand *o, unsigned machine, const struct usdt_arg *arg);
 

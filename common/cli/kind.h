@@ -33,8 +33,8 @@ enum input_kind {
 	KIND_DESCRIPTIONS, /* what trace-dump -d and -i print */
 	KIND_ENCODED,      /* what trace-latency -e prints */
 	KIND_SUMS,         /* what trace-causes -e prints */
-	KIND_SPANS,    /* what trace-spans -j prints */
-	KIND_PERFETTO, /* what trace-perfetto prints */
+	KIND_SPANS,        /* what trace-spans -j prints */
+	KIND_PERFETTO,     /* what trace-perfetto prints */
 	/* text, by its headings */
 	KIND_SPANS_TEXT, /* of trace-spans */
 	KIND_LIVE_TEXT,  /* of biosnoop, ipcsnoop or offcpusnoop */
