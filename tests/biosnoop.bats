@@ -782,6 +782,7 @@ RS 128 65536 null'
 }
 
 @test "a summary fits the terminal" {
+    export LC_ALL=C.UTF-8
     needs_terminal
     local widest
     timeout 60 sh -c "until [ -e enough ]; do dd if=$loop of=/dev/null bs=4k count=3 iflag=direct status=none; done" 3>&- &

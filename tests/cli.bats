@@ -144,6 +144,8 @@ offwaketime --no-demangle is gone
 offwaketime --state is gone; offcpusnoop prints which threads were preempted
 trace-spans -w is gone: -k owner=GLOB chooses by owner
 trace-spans --owner is gone: -k owner=GLOB chooses by owner
+trace-spans --wide is now --plain
+trace-latency --wide is now --plain
 trace-merge -s is now an operand: NAME=FILE
 trace-merge --source is now an operand: NAME=FILE
 usdt-record --no-owners is gone; grep -v '^owner: ' leaves these lines out

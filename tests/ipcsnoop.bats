@@ -858,6 +858,7 @@ ipcsnoop: true ended with status N'
 }
 
 @test "lines fit the terminal, and a file has all columns" {
+    export LC_ALL=C.UTF-8
     needs_terminal
     local columns widest
     snoop 0 -e -P -w -- sh -c 'echo hi | cat'

@@ -153,6 +153,8 @@ accepted() { # FILE
 # Runs all commands of a page, and looks for what else it shows, up to the next heading, in what they printed. Those about
 # what is not here are only accepted.
 run_examples() { # PAGE
+    # pages show the tables of a terminal
+    printf '%s() { command %s --human "$@"; }\n' trace-spans trace-spans trace-latency trace-latency >terminal
     local block first printed=''
     blocks_of "$1"
     for block in block.*; do
@@ -174,7 +176,7 @@ run_examples() { # PAGE
             # times of files are in steps of some milliseconds
             sleep 0.02
             # the file that some of them are about
-            bash -e -o pipefail "$block" good.trace </dev/null >printed
+            BASH_ENV=terminal bash -e -o pipefail "$block" good.trace </dev/null >printed
             # and what they wrote to files
             find . -maxdepth 1 -type f -newer started ! -name printed -exec cat {} + >there/written
             cat there/written >>printed

@@ -98,9 +98,9 @@ sample() {
     for file in owners hosts addresses; do
         trace-join -q -s $file | awk '$5 ~ /^r/ && $4 == "TCP_REQ_NEW" { print $5, $3 }' | sort >want
         [ "$(wc -l <want)" -gt 3 ]
-        trace-spans -q --wide $file | awk '$4 ~ /^r/ { print $4, $9 }' | sort | diff want -
+        trace-spans -q $file | awk -F '\t' '$3 ~ /^r/ { print $3, $8 }' | sort | diff want -
         trace-perfetto -q $file | perfetto | jq -r 'select(.args.tsc) | "\(.args.id) \(.track[-2])"' | grep ^r | sort | diff want -
-        trace-spans -q -s --wide $file | awk '$7 == "r0" && $6 == "TCP_REQ_NEW" { print $7, $5 }' | diff <(grep '^r0 ' want) -
+        COLUMNS=1000 trace-spans -q -s $file | awk '$7 == "r0" && $6 == "TCP_REQ_NEW" { print $7, $5 }' | diff <(grep '^r0 ' want) -
     done
 }
 
@@ -110,15 +110,16 @@ sample() {
     [[ $output == *'22 of them of backup-1/1'* ]]
 }
 
-# Runs the commands of examples, "    $ COMMAND", and compares what they print with what the page shows after each.
+# Runs the commands of examples, "    $ COMMAND", as on a terminal, and compares what they print with what the page shows
+# after each.
 runs_as_shown() { # PAGE FROM TO COMMANDS
     sed -n "/^$2/,/^$3/s/^    //p" "$BATS_TEST_DIRNAME/../$1" >shown
     sed -n 's/^\$ //p' shown >commands
     equal "$(wc -l <commands)" "$4"
     while read -r command; do
         echo "\$ $command"
-        bash -o pipefail -c "$command"
-    done <commands | diff shown -
+        COLUMNS=100 NO_COLOR=1 LC_ALL=C.UTF-8 SHELL=/bin/bash script -qec "set -o pipefail; { $command; } 2>/dev/null" /dev/null </dev/null
+    done <commands | sed 's/\r$//; s/\x1b\[[0-9;]*m//g' | diff shown -
 }
 
 @test "README shows what the tools print" {

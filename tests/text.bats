@@ -40,6 +40,7 @@ EOT
 }
 
 @test "a name that is too long is shortened in the middle" {
+    export LC_ALL=C.UTF-8
     are <<'EOT'
 8 db-1;db-1    
 4 db-1;db-1
@@ -53,6 +54,7 @@ EOT
 }
 
 @test "a line that is too long ends in an ellipsis, and keeps its colours" {
+    export LC_ALL=C.UTF-8
     local red=$'\e[31m' blue=$'\e[34m' plain=$'\e[0m'
     are <<EOT
 -6 abcdef;abcdef

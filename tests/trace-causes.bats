@@ -121,6 +121,7 @@ causes() {
 }
 
 @test "a page fits the terminal, and names are shortened unless they are to be in full" {
+    export LC_ALL=C.UTF-8
     local name='a-name-of-a-höst-that-is-longer-than-any-column-is-wide-and-even-than-most-terminals'
     { fast
       requests 50 0 2000 "$name" "$name" '"bdev":1985.000,"buffer":15.000' ",\"waits\":[$(wait_of 500 buffer 0.000 ",\"buffers\":7,\"holders\":{\"$name/1\":7}")]"

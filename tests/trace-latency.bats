@@ -3,6 +3,12 @@
 
 load helpers
 
+# Its tables as on a terminal; "command trace-latency" prints those of a pipe.
+trace-latency() {
+    command trace-latency --human "$@"
+}
+export -f trace-latency
+
 # N objects at different addresses, the i-th of which goes from A to DONE in i nanoseconds.
 ramp() { # N
     awk -v n="$1" 'BEGIN {
@@ -413,7 +419,7 @@ L
         sed -n 12,13p in
         lines 9.000
     } >merged
-    trace-latency --layers --wide -g type -g bdev merged >have
+    COLUMNS=200 trace-latency --layers -g type -g bdev merged >have
     diff <(cut -c 1-85 have) want
     diff <(cut -c 86- have) - <<'L'
  off_cpu% irq% disk%
@@ -501,7 +507,7 @@ two_lcores() {
 
 @test "--reactors has a row for each lcore: its connections, and its longest silence with the cause" {
     two_lcores >in
-    status_is 0 trace-latency -q --reactors --wide in
+    COLUMNS=200 status_is 0 trace-latency -q --reactors in
     # 95 of 1000 us of lcore 0 are between entries that are at most 100 us apart
     diff - <(cat <<'L'
 lcore entries active% requests   iops conns names          silence begin_us cause
@@ -524,7 +530,7 @@ L
         '[0,1000,4,1,0.19,1095,405,"preempted by xz (77)"] [1,1000,2,1,0.004,1002,498,null] [0,1500,1,1,0,1500,395,"preempted by xz (77)"] [1,1500,0,0,0,1500,500,null] [0,2000,1,0,0,0,0,null] [1,2000,0,0,0,0,0,null] [7,2000,0,0,0,0,0,null] '
     # more names than fit
     for i in 4 5; do of_host 2000.000 0 TCP_REQ_NEW r$i - 0x10 hog $i; done | cat in - >longer
-    equal "$(trace-latency -q --reactors --wide longer | grep -o ' 4 hog.*+1')" ' 4 hog/3,victim/1,hog/4,+1'
+    equal "$(COLUMNS=200 trace-latency -q --reactors longer | grep -o ' 4 hog.*+1')" ' 4 hog/3,victim/1,hog/4,+1'
     # several targets
     for source in a b-c; do grep -v source in | sed "s/\"lcore\"/\"source\":\"$source\",\"lcore\"/"; done >targets
     trace-latency -q --reactors targets | awk '{ print $1, $2, $3 }' | diff - <(printf '%s\n' 'source lcore entries' 'a 0 6' 'a 1 2' 'b-c 0 6' 'b-c 1 2')
@@ -1016,7 +1022,7 @@ r   whole life       1000 1.00 us 1.00 us 1.98 us 2.00 us +99.8 +100.0  100.0
 r   A          DONE  1000 1.00 us 1.00 us 1.98 us 2.00 us +99.8 +100.0  100.0
 L
     )
-    equal "$(trace-latency -q --wide --against base in | awk 'NR < 3 { for (i = NF - 6; i < NF; i++) printf "%s ", $i }')" \
+    equal "$(trace-latency -q --plain --against base in | awk 'NR < 3 { for (i = NF - 6; i < NF; i++) printf "%s ", $i }')" \
         'mean% p50% p90% p99% p99.9% max% +99.8 +100.0 +100.0 +100.0 +100.0 +100.0 '
     equal "$stderr" 'trace-latency: base: 2 rows are not in this run'
     equal "$(trace-latency -jq --against base in | plain | jq -c 'select(.life) | [.against.count, .against.mean, .change.p99]')" '[1000,0.501,1]'
@@ -1189,6 +1195,7 @@ h="b",object="r"} 1'
 }
 
 @test "promtool reads --openmetrics" {
+    export LC_ALL=C.UTF-8
     command -v promtool >/dev/null || skip 'promtool is not here: apt-get install prometheus'
     gzip -dc "$DATA/slow-host.trace.gz" | trace-dump -q |
         sed 's/"us":[0-9.]*,/&"time":"2026-11-21T13:14:15.123456789Z",/' >lines
@@ -1213,6 +1220,7 @@ widest() {
 }
 
 @test "tables are as wide as the terminal permits, and no wider" {
+    export LC_ALL=C.UTF-8
     gzip -dc "$DATA/slow-host.trace.gz" | trace-dump -q >lines
     { held 100.000 0 1.000 OFF_CPU '"why":"preempted","by":"xz","by_pid":77'; cat lines; } >merged
     trace-latency -q -e lines >base
@@ -1242,8 +1250,42 @@ widest() {
     # the layers with the smallest shares go first
     equal "$(COLUMNS=60 trace-latency -q --layers -g owner lines | grep -o '[a-z]*%' | tr '\n' ' ')" 'buffer% host% bdev% reply% '
     # all columns, and names in full
-    equal "$(COLUMNS=60 trace-latency -q --wide lines | sed -n 1p | tr -s ' ')" 'obj from to count mean p50 p90 p99 p99.9 max share%'
-    trace-latency -q --wide -g owner names | grep -q "owner=$(printf 'é%.0s' {1..200})"
+    equal "$(COLUMNS=60 trace-latency -q --plain lines | sed -n 1p | tr '\t' ' ')" 'object from to count mean p50 p90 p99 p99.9 max share%'
+    trace-latency -q --plain -g owner names | grep -q "^$(printf 'é%.0s' {1..200})"
+}
+
+# Each cell of a plain table as KEY=VALUE, a row in a line.
+cells() {
+    awk -F '\t' 'NR == 1 { n = split($0, names); next } NF != n { print "columns: " NF; exit } { for (i = 1; i <= n; i++) printf "%s=%s%s", names[i], $i, i < n ? " " : "\n" }'
+}
+
+@test "tables in a pipe have tabs, microseconds and all columns, so that sort and awk work" {
+    gzip -dc "$DATA/slow-host.trace.gz" >trace
+    qpair-lifetimes "$DATA/slow-host-probes.txt" >lifetimes
+    pipe() {
+        command trace-latency -q -l lifetimes "$@" trace | cells
+    }
+    pipe -g host | grep '^host=db-1 object=r from=life to=- ' | cut -d ' ' -f 5- | grep -qxE 'count=97 mean=1781.833 p50=[0-9.]* p90=[0-9.]* p99=[0-9.]* p99.9=[0-9.]* max=[0-9.]*[.][0-9]{3} share%=99.1'
+    # what JSON has
+    for options in '-g host' '-r' '-i 0.01' '--layers -g type -i 0.01' '--rates -g host' '-H'; do
+        # shellcheck disable=SC2086 # they are words
+        pipe $options >plain
+        # shellcheck disable=SC2086
+        trace-latency -q -j -l lifetimes $options trace >lines
+        if [ "$options" = -H ]; then
+            jq -c '.buckets[].count' lines | diff - <(sed 's/.* count=//' plain)
+        else
+            jq -r '"count=\(.count)"' lines | diff - <(grep -o ' count=[0-9]*' plain | tr -d ' ')
+            plain lines | jq -c .mean | diff - <(grep -o ' mean=[0-9.]*' plain | cut -d = -f 2 | plain)
+        fi
+    done
+    # one heading for all intervals
+    equal "$(command trace-latency -q --rates -i 0.01 trace | cut -f 1-4 | sed -n '1p; 2p; $p' | tr '\t' ,)" $'object,begin,end,count\ni,0.000,10000.000,11\nr,30000.000,40000.000,58'
+    equal "$(command trace-latency -q -l lifetimes -g host trace | awk -F '\t' '$2 == "r" && $3 == "life"' | sort -t $'\t' -rnk6 | cut -f 1 | paste -sd ' ')" 'backup-1 db-1 db-2'
+    # a terminal has the other table, and each of the two can be had anywhere
+    COLUMNS=100 script -qec "$(type -P trace-latency) -q --color never trace" /dev/null </dev/null | tr -d '\r' >terminal
+    COLUMNS=100 trace-latency -q trace | diff - terminal
+    script -qec "$(type -P trace-latency) -q --plain trace" /dev/null </dev/null | tr -d '\r' | diff - <(command trace-latency -q trace)
 }
 
 @test "colours are those of layers, on a terminal only, or as --color and NO_COLOR say" {

@@ -106,7 +106,7 @@ section() { # START
     equal "$(head -n 1 bars)" '     from    below  requests of db-1'
     # as trace-latency has it
     qpair-lifetimes probes >lifetimes
-    trace-dump trace | trace-join -j -l lifetimes | trace-latency -q -H -g host |
+    trace-dump trace | trace-join -j -l lifetimes | trace-latency -q -H --human -g host |
         sed -n '/db-1: r whole life/,/^$/p' | awk '$5 ~ /[0-9]/ { print $1, $2, $3, $4, $5 }' >want
     sed 1d bars | awk '{ print $1, $2, $3, $4, $5 }' | diff want -
     equal "$(grep -c '[0-9] #\{32\}$' bars)" 2
@@ -129,6 +129,7 @@ fits() { # COLUMNS FILE
 }
 
 @test "a page fits the terminal" {
+    export LC_ALL=C.UTF-8
     for layout in $LAYOUTS; do
         mktrace -l "$layout" "$DATA/common.jsonl" >trace
         status_is 0 trace-report trace
@@ -288,6 +289,7 @@ connection() {
 }
 
 @test "a host that does not read is named by the kernel's counts, and what else the network did" {
+    export LC_ALL=C.UTF-8
     local rate
     mkdir folder
     some_slow 0

@@ -3,6 +3,12 @@
 
 load helpers
 
+# Its table as on a terminal; "command trace-spans" prints that of a pipe.
+trace-spans() {
+    command trace-spans --human "$@"
+}
+export -f trace-spans
+
 # A request with a bdev I/O on an NVMe bdev over TCP, and its reply.
 deep() {
     {
@@ -77,7 +83,7 @@ L
     100.000  11.5 us r0      read        8 Nvme0n1    10.0.0.1:5/2 drive 43% reply 21% bdev 17%
 L
     sed 's/"args":{"qd":3}/"args":{"qpair":{"ptr":"0x1","qid":7,"hostnqn":"nqn.2026-11.fleet:host-3"}}/' in >joined
-    status_is 0 sh 'trace-spans --wide joined | tail -n 1 | tr -s " "'
+    status_is 0 sh 'COLUMNS=1000 trace-spans  joined | tail -n 1 | tr -s " "'
     equal "$output" ' 100.000 11.5 us r0 read 8 Nvme0n1 64 host-3/7 0 9.10 us drive 43% reply 21% bdev 17%'
 }
 
@@ -802,6 +808,7 @@ r0 admin?'
 }
 
 @test "--open prints what is in flight, the oldest first, and what it waits for" {
+    export LC_ALL=C.UTF-8
     {
         object r0 0x10 '' 1.000 TCP_REQ_NEW 2.000 TCP_REQ_NEED_BUFFER
         object r1 0x20 '' 0.500 TCP_REQ_NEW 3.000 TCP_REQ_EXECUTING
@@ -879,11 +886,11 @@ waits() { # ID FILE
         off 400.000 0 200.000
     } | merged >in
     equal "$(waits r0 in)" '{"us":390.000,"at":10.000,"state":"TCP_REQ_RDY_TO_EXECUTE","layer":"target","lcore":0,"entries":10,"silent":310.000,"ended_by":"t9","ended_before":20.000,"active":80.000,"of":{"10.0.0.2:6/2":[5,40.000],"bdev_Null1":[2,15.000],"t9":[2,4.000],"SOME":[1,1.000]}}'
-    equal "$(trace-spans -q -s --wide -k id=r0 in | grep wrote)" \
+    equal "$(COLUMNS=1000 trace-spans -q -s -k id=r0 in | grep wrote)" \
         '          lcore 0 wrote nothing for 310 us, else 10 entries: 5 of 10.0.0.2:6/2, 2 of bdev_Null1, 2 of t9, 1 of others'
     # without the silence; none of its own is among them
     grep -v -e '"us":480.000,"lcore":0' -e OFF_CPU in | sed 's/"us":500.000,"lcore":0/"us":180.000,"lcore":0/' | merged >busy
-    equal "$(trace-spans -q -s --wide -k id=r0 busy | grep -A 1 '^\* 70.0 us ' | tail -n 1)" \
+    equal "$(COLUMNS=1000 trace-spans -q -s -k id=r0 busy | grep -A 1 '^\* 70.0 us ' | tail -n 1)" \
         '          lcore 0 wrote 9 entries meanwhile: 5 of 10.0.0.2:6/2, 2 of bdev_Null1, 1 of t9, 1 of others'
     # only children of requests have no waits: they are in those of the root
     equal "$(trace-spans -q -a -j in | jq -r 'select(.parent and .waits) | .id')" ''
@@ -946,7 +953,7 @@ L
     # bursts of 40 us and silences of 160 us, but the first is after r0's entry, and the last 170 us before its next one
     busy 10 >in
     equal "$(waits r0 in | sed 's/"of".*//')" '{"us":1010.000,"at":0.000,"state":"TCP_REQ_NEW","layer":"target","lcore":0,"entries":25,"silent":170.000,"active":200.000,'
-    equal "$(trace-spans -q -s --wide -k id=r0 in | grep wrote)" \
+    equal "$(COLUMNS=1000 trace-spans -q -s -k id=r0 in | grep wrote)" \
         '          lcore 0 wrote 25 entries meanwhile, active for 20% of it: 25 of t9'
     # and silences of 90 us
     { cat in; for us in 1110 1310 1510 1710 1910; do poller 0 $us $us 1; done; } | merged >most
@@ -964,7 +971,7 @@ L
         object i2 0x40 '"poller":"b261","owner":"bdev_Null1"' 160.000 BDEV_IO_START 165.000 BDEV_IO_DONE
         poller 0 170 170 1
     } | merged >in
-    equal "$(trace-spans -q -s --wide -k id=r0 in | tail -n 1)" \
+    equal "$(COLUMNS=1000 trace-spans -q -s -k id=r0 in | tail -n 1)" \
         '          lcore 0 wrote 14 entries meanwhile: 8 of storm (4 connections), 3 of db-1/1, 2 of bdev_Null1, 1 of others'
     equal "$(trace-spans -q -j -k id=r0 in | jq -c '.waits[0].hosts | map_values([.[0], .[2]])')" '{"storm":[8,4]}'
 }
@@ -979,11 +986,11 @@ L
     }
     long 100 >in
     equal "$(waits r0 in)" '{"us":129999.000,"at":0.000,"state":"A","layer":"target","lcore":0,"entries":80000,"kept":65534,"silent":49999.000,"rare":true,"of":{"t2":[16134,16134.000],"t3":[16134,16134.000],"t0":[16133,16133.000],"t1":[16133,16133.000]}}'
-    equal "$(trace-spans -s --wide in | tail -n 1)" \
+    equal "$(COLUMNS=1000 trace-spans -s in | tail -n 1)" \
         '          lcore 0 wrote 80000 entries meanwhile, of the latest 65534: 16134 of t2, 16134 of t3, 16133 of t0, 17133 of others'
     # of more than an lcore has sums for, some are others
     long 500 >in
-    trace-spans -s --wide in | tail -n 1 | grep -qE '80000 entries meanwhile, of the latest 65534: .*, [0-9]{5} of others$'
+    COLUMNS=1000 trace-spans -s in | tail -n 1 | grep -qE '80000 entries meanwhile, of the latest 65534: .*, [0-9]{5} of others$'
 }
 
 @test "the entries of stories are lines of trace-join -s" {
@@ -993,7 +1000,7 @@ L
     # columns get wider later in one of them
     trace-join -s -l lifetimes lines | tr -s ' ' >text
     # after the time before it and the mark
-    trace-join -j -l lifetimes lines | trace-spans -q -s --wide | grep -E '^[ *] [ 0-9.]{4} .s ' | grep -v 'no entry since$' | cut -c 11- | tr -s ' ' >entries
+    trace-join -j -l lifetimes lines | COLUMNS=1000 trace-spans -q -s | grep -E '^[ *] [ 0-9.]{4} .s ' | grep -v 'no entry since$' | cut -c 11- | tr -s ' ' >entries
     run -1 grep -vxFf text entries
     # every entry of a request, and none twice
     equal "$(grep -c ' r[0-9]' entries)" "$(grep -c '"id":"r' lines)"
@@ -1118,6 +1125,7 @@ parts() {
 }
 
 @test "lines of offcpusnoop and biosnoop say what held a request" {
+    export LC_ALL=C.UTF-8
     {
         object r0 0x10 '' 100.000 TCP_REQ_NEW 102.000 TCP_REQ_EXECUTING 330.000 TCP_REQ_COMPLETED
         object i0 0x20 '"related":"r0","args":{"type":1,"ctx":"0x10","offset":64}' 101.000 BDEV_IO_START | sed 's/"object"/"size":8,&/'
@@ -1186,7 +1194,8 @@ wide() {
     trace-spans -q -s in | grep -q '^ *12345678900700.001 preempted by xz (77) for 100 us$'
 }
 
-@test "text fits the terminal, and --wide prints all of it" {
+@test "text fits the terminal, and COLUMNS=1000 prints all of it" {
+    export LC_ALL=C.UTF-8
     wide >in
     for columns in '' 1 60 80 99 100 110 130 159 160 200; do
         width=$((columns < 60 ? columns ? 60 : 100 : columns))
@@ -1216,12 +1225,35 @@ wide() {
     # nothing is shortened, and nothing is lost in the other lines
     for options in '' -s --open; do
         # shellcheck disable=SC2086
-        COLUMNS=60 trace-spans -q --wide $options in >text
+        COLUMNS=1000 trace-spans -q $options in >text
         equal "$(grep -c … text)" 0
         grep -q 'a-very-long-name-of-a-höst/7 ' text
     done
     sentences() { trace-spans -q -s -k id=r1 "$@" in | sed -n "s/^ \\{10,12\\}\\([0-9a-z]\\)/\\1/p" | grep -v " US " | paste -sd ' '; }
-    equal "$(COLUMNS=60 sentences)" "$(sentences --wide)"
+    equal "$(COLUMNS=60 sentences)" "$(COLUMNS=1000 sentences)"
+}
+
+@test "the table in a pipe has tabs, microseconds and all columns, as JSON has them" {
+    gzip -dc "$DATA/slow-host.trace.gz" >trace
+    qpair-lifetimes "$DATA/slow-host-probes.txt" >lifetimes
+    chosen() { # COLUMN...
+        awk -F '\t' -v OFS='\t' -v names="$*" '
+            NR == 1 { n = split(names, wanted, " "); for (i = 1; i <= NF; i++) at[$i] = i; columns = NF; next }
+            NF != columns { print "columns: " NF }
+            { line = $at[wanted[1]]; for (i = 2; i <= n; i++) line = line OFS $at[wanted[i]]; print line }'
+    }
+    command trace-spans -q -l lifetimes trace >plain
+    trace-spans -q -j -l lifetimes trace >lines
+    chosen US LIFE ID TYPE BLOCKS WHO LCORE TO_REPLY buffer bdev FLAGS <plain >have
+    jq -c '[.us, .life, .id, .io.type // "-", .io.blocks // "-", .connection // "-", .lcore, .to_reply // .life, .layers.buffer, .layers.bdev,
+        ([if .open then "open" else empty end, if .cut then "cut" else empty end] | join(" ") | if . == "" then "-" else . end)]' lines | plain >want
+    jq -R -c 'split("\t") | map(tonumber? // .)' have | plain | diff want -
+    equal "$(sed 1d plain | sort -t $'\t' -rgk 2 | head -n 1 | cut -f 1,2)" $'184.183\t9080.272'
+    equal "$(chosen BDEV <plain | sort | uniq -c | awk '$2 != "-" { print $2 }' | paste -sd ' ')" 'Archive Data1 Data1>Malloc1 Data2'
+    command trace-spans -q -l lifetimes --open trace | chosen ID WAITS FOR | head -n 1 | diff - <(printf 'r239\t4807.753\tTCP_REQ_EXECUTING > BDEV_IO_START\n')
+    # stories are for people
+    command trace-spans -q -s -n 1 trace | diff - <(trace-spans -q -s -n 1 trace)
+    command trace-spans -q trace | { trace-spans 2>&1 >/dev/null || true; } | grep -q 'the text of trace-spans, not trace lines'
 }
 
 @test "on a terminal text has colours, the same for a layer everywhere" {
@@ -1329,7 +1361,7 @@ r2 target 100%'
         held 210.000 0 7.000 OFF_CPU '"why":"preempted","by":"a\\u001b[31m\\\"b","by_pid":{"x":[1]}'
         held 220.000 0 8.000 OFF_CPU "\"why\":\"preempted\",\"by\":\"$(printf 'é%.0s' {1..200})\""
     } | merged >in
-    status_is 0 sh "trace-spans -s --wide in | grep -A 8 ' A ' | sed 1d | cut -c 32-"
+    status_is 0 sh "COLUMNS=1000 trace-spans -s in | grep -A 8 ' A ' | sed 1d | cut -c 32-"
     diff - <(echo "$output") <<L
 blocked in epoll_wait for 1.00 us
 yielded to reactor 1 (5) for 2.00 us

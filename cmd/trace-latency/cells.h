@@ -1,16 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables of --layers, --rates and --reactors, and their lines of JSON: each row is one of both. */
+/* Tables for people, with tabs for programs, or as JSON lines: a row is one of each. */
 #ifndef TRACE_LATENCY_CELLS_H
 #define TRACE_LATENCY_CELLS_H
 
 #include "rows.h"
 #include "tabular.h"
 
-struct cells {
-	struct out *out;
-	const struct interval *interval;
-	struct tabular t; /* its terminal is NULL for JSON */
+/* Where tables go. */
+struct output {
+	struct out out;
+	struct terminal terminal;
+	bool is_json;
+	bool has_heads; /* with tabs: the names of columns are written, once for all intervals */
 };
+
+static inline bool output_is_plain(const struct output *to)
+{
+	return !to->is_json && to->terminal.plain;
+}
+
+static inline bool output_is_human(const struct output *to)
+{
+	return !to->is_json && !to->terminal.plain;
+}
+
+struct cells {
+	struct output *to;
+	const struct interval *interval;
+	struct tabular t;
+};
+
+/* Starts a table. */
+struct cells cells_start(struct output *to, const struct interval *interval);
 
 /* Writes a row of n columns. JSON has the interval after the first ones. */
 void cells_row(struct cells *c, const struct column *columns, size_t first, size_t n);

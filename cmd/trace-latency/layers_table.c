@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "cells.h"
 #include "palette.h"
 #include "ratio.h"
 
@@ -105,13 +104,12 @@ static void add_facts(struct parts *p)
 	}
 }
 
-void layers_table(struct out *out, const struct shares *shares, const struct rows *rows,
-		  const struct terminal *terminal)
+void layers_table(struct output *to, const struct shares *shares, const struct rows *rows)
 {
 	const void **all = rows_sorted(rows, shares->all, shares->n, sizeof(*shares->all));
 	unsigned __int128 life = life_of_all(shares);
 	bool has_silence = has_much_silence(shares);
-	struct cells c = {.out = out, .interval = &rows->interval, .t.terminal = terminal};
+	struct cells c = cells_start(to, &rows->interval);
 
 	for (size_t i = 0; i < shares->n; i++) {
 		const struct share *share = all[i];
@@ -122,9 +120,9 @@ void layers_table(struct out *out, const struct shares *shares, const struct row
 		struct parts p = {share, has_weight(share, life), columns, 2};
 
 		add_layers(&p);
-		if (shares->has_overlaps)
+		if (shares->has_overlaps || output_is_plain(to))
 			add_overlaps(&p);
-		if (has_silence)
+		if (has_silence || output_is_plain(to))
 			add_part(&p, "silent", NULL, share->rare, share->life);
 		add_part(&p, NULL, "silent", share->silent, share->life);
 		add_facts(&p);

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cells.h"
 #include "count.h"
 #include "ratio.h"
 
@@ -70,10 +69,10 @@ static void put_row(struct cells *c, const struct lcore_rows *rows, const struct
 	out_close(&why);
 }
 
-void lcores_table(struct out *out, struct lcore_rows *rows, bool last, const struct terminal *terminal)
+void lcores_table(struct output *to, struct lcore_rows *rows, bool last)
 {
 	struct lcore_sum *sums = lcore_rows_end(rows, last);
-	struct cells c = {.out = out, .interval = &rows->interval, .t.terminal = terminal};
+	struct cells c = cells_start(to, &rows->interval);
 
 	for (size_t i = 0; sums && i < rows->n; i++)
 		put_row(&c, rows, &sums[i]);

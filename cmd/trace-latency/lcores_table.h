@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of --reactors; terminal NULL: its JSON lines. Ends the interval, or the last one. */
+/* The table of --reactors. Ends the interval, or the last one. */
 #ifndef TRACE_LATENCY_LCORES_TABLE_H
 #define TRACE_LATENCY_LCORES_TABLE_H
 
+#include "cells.h"
 #include "lcore_rows.h"
-#include "out.h"
-#include "terminal.h"
 
-void lcores_table(struct out *out, struct lcore_rows *rows, bool last, const struct terminal *terminal);
+void lcores_table(struct output *to, struct lcore_rows *rows, bool last);
 
 #endif

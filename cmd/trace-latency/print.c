@@ -15,7 +15,7 @@
 
 static const struct {
 	const char *json, *head, *change;
-	bool is_wide, change_is_wide; /* only with --wide */
+	bool is_wide, change_is_wide; /* only in plain tables */
 	unsigned spare;               /* as of columns_spare() */
 } names[NUM_STATS] = {
 	[STAT_MEAN] = {"mean", "mean", "mean%", .spare = 0},
@@ -65,7 +65,7 @@ enum { CHANGE_ROOM = 32, COLUMNS = 7 + 4 * NUM_STATS };
 struct columns {
 	struct column all[COLUMNS];
 	size_t n;
-	bool wide;
+	bool is_plain;
 	char share[CHANGE_ROOM], changes[NUM_STATS][CHANGE_ROOM];
 	struct out from;
 };
@@ -76,13 +76,18 @@ static struct column_value *add(struct columns *c, const char *heading, const ch
 	return &c->all[c->n++].value;
 }
 
-/* What a row is of: a state; "whole life", or with a family "TCP whole life"; or "to reply". */
-static void write_from(struct out *out, const struct rows *rows, const struct latency *row)
+/* What a row is of: a state, "whole life", "TCP whole life" of a family, or "to reply"; one word in plain tables. */
+static void write_from(struct columns *c, const struct rows *rows, const struct latency *row)
 {
+	struct out *out = &c->from;
 	struct slice family = names_family(rows, row->type);
 
 	if (rows_is_transition(row)) {
 		out_slice(out, rows->states.all[row->from]);
+		return;
+	}
+	if (c->is_plain) {
+		out_text(out, rows_is_life(row) ? "life" : "reply");
 		return;
 	}
 	out_slice(out, family);
@@ -94,7 +99,7 @@ static void add_names(struct columns *c, const struct rows *rows, const struct l
 {
 	bool is_transition = rows_is_transition(row);
 
-	write_from(&c->from, rows, row);
+	write_from(c, rows, row);
 	add(c, "obj", NULL, columns_least(TABULAR_LEAST, columns_raw(rows_letter(rows, row->type))));
 	add(c, "from", NULL, columns_least(TABULAR_LEAST, columns_raw(out_contents(&c->from))))
 		->sgr = is_transition ? palette_layers[palette_of(spdk_tpoint(rows->states.all[row->from]))].sgr : NULL;
@@ -124,7 +129,7 @@ static void add_changes(struct columns *c, const struct latency_stats *is, const
 	for (unsigned i = 0; i < NUM_STATS; i++) {
 		double by = change(is->ns[i], was.ns[i]);
 
-		if (c->wide || !names[i].change_is_wide)
+		if (c->is_plain || !names[i].change_is_wide)
 			add(c, names[i].change, NULL,
 			    columns_word(before ? change_text(c->changes[i], by) : slice_of("new")));
 		/* JSON has no infinity */
@@ -144,7 +149,7 @@ static void add_columns(struct columns *c, const struct rows *rows, const struct
 	add_names(c, rows, row);
 	add(c, "count", "count", columns_number(row->times.count));
 	for (unsigned i = 0; i < NUM_STATS; i++)
-		add(c, c->wide || !names[i].is_wide ? names[i].head : NULL, names[i].json,
+		add(c, c->is_plain || !names[i].is_wide ? names[i].head : NULL, names[i].json,
 		    columns_spare(names[i].spare, columns_duration(stats.ns[i])));
 	add(c, NULL, "share", columns_part(r->share));
 	if (base)
@@ -162,39 +167,52 @@ static bool is_first_transition(const struct ranked_row *ranked, size_t i)
 	       (!before || !rows_is_transition(before) || before->group != row->group || before->type != row->type);
 }
 
-void print_table(struct out *out, const struct rows *rows, const struct rows *base, const struct terminal *terminal)
+/* A row of the table for people: those of each group are below a heading. */
+static void put_row(struct cells *t, const struct rows *rows, const struct ranked_row *ranked, size_t i,
+		    const struct columns *c)
+{
+	const struct latency *row = ranked[i].row;
+	struct slice group = rows_group(rows, row->group);
+
+	if (!i)
+		print_interval(&t->to->out, t->interval, t->t.terminal);
+	if (group.n && (!i || row->group != ranked[i - 1].row->group))
+		names_group(tabular_heading(&t->t), group, "");
+	tabular_row(&t->t, is_first_transition(ranked, i));
+	tabular_put(&t->t, c->all, c->n);
+	if (!i)
+		tabular_column(&t->t, TABULAR_BAR, "")->drop = UINT_MAX;
+	tabular_bar(&t->t, c->all[1].value.sgr, rows_is_transition(row) ? ranked[i].share : 0);
+}
+
+static void write_json(struct out *out, const struct rows *rows, const struct latency *row, const struct columns *c)
+{
+	out_char(out, '{');
+	names_key(out, rows, row);
+	print_interval_members(out, &rows->interval);
+	columns_members(out, ',', c->all, c->n);
+	out_text(out, "}\n");
+}
+
+void print_table(struct output *to, const struct rows *rows, const struct rows *base)
 {
 	struct ranked_row *ranked = rows_ranked(rows);
-	struct tabular t = {.terminal = terminal};
-	struct columns c = {.from.fd = OUT_MEMORY, .wide = terminal && terminal->width == TERMINAL_WIDE};
+	struct cells t = cells_start(to, &rows->interval);
+	struct columns c = {.from.fd = OUT_MEMORY, .is_plain = output_is_plain(to)};
 
-	if (terminal && rows->num_filled)
-		print_interval(out, &rows->interval, terminal);
 	for (size_t i = 0; i < rows->num_filled; i++) {
 		const struct latency *row = ranked[i].row;
-		struct slice group = rows_group(rows, row->group);
 
 		add_columns(&c, rows, &ranked[i], base);
-		if (!terminal) {
-			out_char(out, '{');
-			names_key(out, rows, row);
-			print_interval_members(out, &rows->interval);
-			columns_members(out, ',', c.all, c.n);
-			out_text(out, "}\n");
-			continue;
-		}
-		if (group.n && (!i || row->group != ranked[i - 1].row->group))
-			names_group(tabular_heading(&t), group, "");
-		tabular_row(&t, is_first_transition(ranked, i));
-		tabular_put(&t, c.all, c.n);
-		if (!i)
-			tabular_column(&t, TABULAR_BAR, "")->drop = UINT_MAX;
-		tabular_bar(&t, c.all[1].value.sgr, rows_is_transition(row) ? ranked[i].share : 0);
+		if (to->is_json)
+			write_json(&to->out, rows, row, &c);
+		else if (c.is_plain)
+			/* the name has the type */
+			cells_named_row(&t, rows, &(struct rows_name){row->group, row->type}, c.all + 1, c.n - 1);
+		else
+			put_row(&t, rows, ranked, i, &c);
 	}
-	if (terminal)
-		tabular_print(&t, out);
-	if (terminal && rows->num_filled && rows->interval.to)
-		out_char(out, '\n');
+	cells_end(&t);
 	out_close(&c.from);
 	free(ranked);
 }
@@ -218,60 +236,73 @@ static void measure_powers(struct powers *p, const struct histogram *times)
 		p->most = max_u64(p->most, p->counts[i]);
 }
 
-static void put_histogram(struct tabular *t, const struct histogram *times)
+static void put_histogram(struct tabular *t, const struct powers *p)
 {
-	struct powers p;
-
-	measure_powers(&p, times);
-	for (unsigned i = p.first; i <= p.last; i++) {
+	for (unsigned i = p->first; i <= p->last; i++) {
 		tabular_row(t, false);
-		out_duration(tabular_cell(t, NULL), p.bounds[i]);
-		out_duration(tabular_cell(t, NULL), p.bounds[i + 1]);
-		out_u64(tabular_cell(t, NULL), p.counts[i]);
-		tabular_bar(t, NULL, ratio_part(p.counts[i], p.most));
+		out_duration(tabular_cell(t, NULL), p->bounds[i]);
+		out_duration(tabular_cell(t, NULL), p->bounds[i + 1]);
+		out_u64(tabular_cell(t, NULL), p->counts[i]);
+		tabular_bar(t, NULL, ratio_part(p->counts[i], p->most));
 	}
 }
 
-void print_histograms(struct out *out, const struct rows *rows, const struct terminal *terminal)
+/* A row for each power of two. */
+static void put_plain(struct cells *t, const struct rows *rows, const struct latency *row, const struct powers *p)
+{
+	struct columns c = {.from.fd = OUT_MEMORY, .is_plain = true};
+
+	add_names(&c, rows, row);
+	for (unsigned i = p->first, names = c.n; i <= p->last; i++, c.n = names) {
+		add(&c, "least", NULL, columns_us(p->bounds[i]));
+		add(&c, "below", NULL, columns_us(p->bounds[i + 1]));
+		add(&c, "count", NULL, columns_number(p->counts[i]));
+		cells_named_row(t, rows, &(struct rows_name){row->group, row->type}, c.all + 1, c.n - 1);
+	}
+	out_close(&c.from);
+}
+
+static void write_histogram(struct out *out, const struct rows *rows, const struct latency *row, const struct powers *p)
+{
+	out_char(out, '{');
+	names_key(out, rows, row);
+	print_interval_members(out, &rows->interval);
+	out_printf(out, ",\"count\":%" PRIu64 ",\"buckets\":[", row->times.count);
+	for (unsigned i = p->first; i <= p->last; i++) {
+		out_text(out, i > p->first ? ",{\"from\":" : "{\"from\":");
+		out_us(out, p->bounds[i]);
+		print_us(out, "below", p->bounds[i + 1]);
+		out_printf(out, ",\"count\":%" PRIu64 "}", p->counts[i]);
+	}
+	out_text(out, "]}\n");
+}
+
+void print_histograms(struct output *to, const struct rows *rows)
 {
 	struct ranked_row *ranked = rows_ranked(rows);
-	struct tabular t = {.terminal = terminal};
+	struct cells t = cells_start(to, &rows->interval);
 
-	if (rows->num_filled)
-		print_interval(out, &rows->interval, terminal);
-	tabular_column(&t, TABULAR_NUMBER, "from");
-	tabular_column(&t, TABULAR_NUMBER, "below");
-	tabular_column(&t, TABULAR_NUMBER, "count");
-	tabular_column(&t, TABULAR_BAR, "")->most = 40;
+	if (output_is_human(to) && rows->num_filled) {
+		print_interval(&to->out, &rows->interval, &to->terminal);
+		tabular_column(&t.t, TABULAR_NUMBER, "from");
+		tabular_column(&t.t, TABULAR_NUMBER, "below");
+		tabular_column(&t.t, TABULAR_NUMBER, "count");
+		tabular_column(&t.t, TABULAR_BAR, "")->most = 40;
+	}
 	for (size_t i = 0; i < rows->num_filled; i++) {
-		names_row(tabular_heading(&t), rows, ranked[i].row);
-		put_histogram(&t, &ranked[i].row->times);
-	}
-	tabular_print(&t, out);
-	if (rows->num_filled && rows->interval.to)
-		out_char(out, '\n');
-	free(ranked);
-}
-
-void print_histograms_json(struct out *out, const struct rows *rows)
-{
-	struct ranked_row *ranked = rows_ranked(rows);
-
-	for (size_t row = 0; row < rows->num_filled; row++) {
+		const struct latency *row = ranked[i].row;
 		struct powers p;
 
-		measure_powers(&p, &ranked[row].row->times);
-		out_char(out, '{');
-		names_key(out, rows, ranked[row].row);
-		print_interval_members(out, &rows->interval);
-		out_printf(out, ",\"count\":%" PRIu64 ",\"buckets\":[", ranked[row].row->times.count);
-		for (unsigned i = p.first; i <= p.last; i++) {
-			out_text(out, i > p.first ? ",{\"from\":" : "{\"from\":");
-			out_us(out, p.bounds[i]);
-			print_us(out, "below", p.bounds[i + 1]);
-			out_printf(out, ",\"count\":%" PRIu64 "}", p.counts[i]);
+		measure_powers(&p, &row->times);
+		if (to->is_json) {
+			write_histogram(&to->out, rows, row, &p);
+		} else if (output_is_plain(to)) {
+			put_plain(&t, rows, row, &p);
+		} else {
+			names_row(tabular_heading(&t.t), rows, row);
+			put_histogram(&t.t, &p);
 		}
-		out_text(out, "]}\n");
 	}
+	cells_end(&t);
 	free(ranked);
 }

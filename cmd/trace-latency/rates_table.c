@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "cells.h"
 #include "count.h"
 #include "ratio.h"
 
@@ -15,11 +14,10 @@ static double peak_of(unsigned __int128 peak, uint64_t slot, unsigned __int128 n
 	return most > mean ? most : mean;
 }
 
-void rates_table(struct out *out, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot,
-		 const struct terminal *terminal)
+void rates_table(struct output *to, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot)
 {
 	const void **all = rows_sorted(rows, rates->all, rates->n, sizeof(*rates->all));
-	struct cells c = {.out = out, .interval = &rows->interval, .t.terminal = terminal};
+	struct cells c = cells_start(to, &rows->interval);
 
 	for (size_t i = 0; i < rates->n; i++) {
 		const struct rate *rate = all[i];

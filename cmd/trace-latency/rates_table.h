@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of --rates; terminal NULL: its JSON lines. rows has the texts of groups and types, and the interval. ns:
+ * The table of --rates. rows has the texts of groups and types, and the interval. ns:
  * the time in which the requests ended; slot: that of a peak.
  */
 #ifndef TRACE_LATENCY_RATES_TABLE_H
 #define TRACE_LATENCY_RATES_TABLE_H
 
-#include "out.h"
+#include "cells.h"
 #include "rates.h"
-#include "terminal.h"
 
-void rates_table(struct out *out, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot,
-		 const struct terminal *terminal);
+void rates_table(struct output *to, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot);
 
 #endif

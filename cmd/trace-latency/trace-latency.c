@@ -33,7 +33,7 @@ static struct {
 	enum { TABLE, JSON, ENCODED, OPENMETRICS } output;
 	enum { TIMES, SHARES, RATES, REACTORS } what; /* is measured */
 	bool histograms;                              /* in the table, or as JSON */
-	bool merge, related, admin, quiet, wide;
+	bool merge, related, admin, quiet;
 	uint64_t interval; /* ns; 0: none */
 	const char *base;  /* file to compare with, or NULL */
 	struct threshold threshold;
@@ -45,8 +45,7 @@ static struct {
 struct run {
 	struct reading reading;
 	struct rows base; /* of the earlier run */
-	struct terminal terminal;
-	struct out out;
+	struct output to;
 };
 
 /* Prints what was measured, in all or in an interval. */
@@ -54,27 +53,24 @@ static void print(struct run *run, bool last)
 {
 	struct reading *r = &run->reading;
 	const struct rows *rows = &r->sums.rows, *base = opt.base ? &run->base : NULL;
-	const struct terminal *terminal = opt.output == JSON ? NULL : &run->terminal;
 
 	/* names may change when another host appears, so other lines have NQNs */
 	if (opt.output == TABLE || opt.output == JSON)
 		rows_name_hosts(&r->sums.rows, &r->connections);
 	if (opt.what == REACTORS)
-		lcores_table(&run->out, &r->lcores, last, terminal);
+		lcores_table(&run->to, &r->lcores, last);
 	else if (opt.what == RATES)
-		rates_table(&run->out, &r->sums.rates, rows, sums_elapsed(&r->sums), sums_slot(&r->sums), terminal);
+		rates_table(&run->to, &r->sums.rates, rows, sums_elapsed(&r->sums), sums_slot(&r->sums));
 	else if (opt.what == SHARES)
-		layers_table(&run->out, &r->sums.shares, rows, terminal);
+		layers_table(&run->to, &r->sums.shares, rows);
 	else if (opt.output == ENCODED)
-		encode_write(&run->out, rows);
+		encode_write(&run->to.out, rows);
 	else if (opt.output == OPENMETRICS)
-		openmetrics_write(&run->out, rows, r->wall);
-	else if (opt.histograms && opt.output == JSON)
-		print_histograms_json(&run->out, rows);
+		openmetrics_write(&run->to.out, rows, r->wall);
 	else if (opt.histograms)
-		print_histograms(&run->out, rows, &run->terminal);
+		print_histograms(&run->to, rows);
 	else
-		print_table(&run->out, rows, base, terminal);
+		print_table(&run->to, rows, base);
 }
 
 /* An interval is over. */
@@ -199,7 +195,9 @@ static const struct cli_option options[] = {
 	{0, "against", "FILE", "show how much larger times are than in these encoded lines", .text = &opt.base},
 	{0, "fail-over", "P:N", "exit 3 when percentile P, such as p99, of a row is more than N percent larger",
 	 .call = set_threshold},
-	{0, "wide", NULL, "all columns, and names in full", .flag = &opt.wide},
+	{0, "human", NULL, "the tables of a terminal, wherever they go", .call = terminal_human},
+	{0, "plain", NULL, "the tables of a pipe: all columns, tabs between them, times in microseconds",
+	 .call = terminal_tabs},
 	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{},
@@ -216,6 +214,7 @@ static const struct cli cli = {
 	"  trace-latency -e trace.jsonl > today.txt\n"
 	"  trace-latency --merge --against yesterday.txt --fail-over p99:10 today.txt\n",
 	.options = options,
+	.former = (const struct cli_former[]){{0, "wide", "is now --plain"}, {}},
 };
 
 /* What was given. */
@@ -314,14 +313,15 @@ static void start(struct run *run)
 	struct reading *r = &run->reading;
 	struct sums *sums = &r->sums;
 
-	out_open(&run->out, STDOUT_FILENO);
-	run->terminal = terminal_open(opt.wide);
+	out_open(&run->to.out, STDOUT_FILENO);
+	run->to.terminal = terminal_open(false);
+	run->to.is_json = opt.output == JSON;
 	*r = (struct reading){.reactors = opt.what == REACTORS,
 			      .quiet = opt.quiet,
 			      .joining = &opt.joining,
 			      .interval = opt.interval,
 			      .wants_wall = opt.output == OPENMETRICS,
-			      .out = &run->out};
+			      .out = &run->to.out};
 	*sums = (struct sums){.wanted = wanted[opt.what],
 			      .related = opt.related,
 			      .admin = opt.admin,
@@ -358,5 +358,5 @@ int main(int argc, char **argv)
 	rows_free(&run.base);
 	joining_free(&opt.joining);
 	free(opt.keys);
-	return cli_close(&run.out, status);
+	return cli_close(&run.to.out, status);
 }

@@ -4,11 +4,12 @@
 #include <inttypes.h>
 #include <limits.h>
 
+#include "columns.h"
 #include "json.h"
 #include "palette.h"
 #include "utf8.h"
 
-enum column { US, LIFE, ID, TYPE, BLOCKS, BDEV, LBA, WHO, LCORE, TO_REPLY, WAITS, COLUMNS };
+enum field { US, LIFE, ID, TYPE, BLOCKS, BDEV, LBA, WHO, LCORE, TO_REPLY, WAITS, COLUMNS };
 
 enum { NEVER = UINT_MAX };
 
@@ -34,26 +35,14 @@ static const struct {
 	[WAITS] = {"WAITS", OUT_DURATION, OUT_DURATION, NEVER, 0, false},
 };
 
-static unsigned width_of(const struct print *p, enum column i)
+static unsigned width_of(const struct print *p, enum field i)
 {
 	return p->terminal.width < TERMINAL_ROOMY ? columns[i].width : columns[i].wide;
 }
 
-static bool has_column(const struct print *p, enum column i, bool open)
+static bool has_column(const struct print *p, enum field i, bool open)
 {
 	return p->terminal.width >= (open ? columns[i].open_from : columns[i].from);
-}
-
-void print_heading(const struct print *p, struct out *out, bool open)
-{
-	terminal_paint(&p->terminal, out, TERMINAL_FAINT);
-	for (enum column i = 0; i < COLUMNS; i++)
-		if (has_column(p, i, open))
-			out_printf(out, columns[i].is_name ? "%-*s " : "%*s ", (int)width_of(p, i),
-				   open && i == LIFE ? "AGE" : columns[i].name);
-	out_text(out, open ? "FOR" : "SHARES");
-	terminal_plain(&p->terminal, out);
-	out_char(out, '\n');
 }
 
 /* Cuts off the text after `from`; it is valid until more is written. */
@@ -71,7 +60,7 @@ static void start_text(struct print *p)
 	p->text.len = p->end.len = 0;
 }
 
-static void put_right(const struct print *p, struct out *out, struct slice text, enum column i)
+static void put_right(const struct print *p, struct out *out, struct slice text, enum field i)
 {
 	for (size_t n = text.n; n < width_of(p, i); n++)
 		out_char(out, ' ');
@@ -80,14 +69,14 @@ static void put_right(const struct print *p, struct out *out, struct slice text,
 }
 
 /* A time; or that it is longer than this. */
-static void put_time(struct print *p, struct out *out, uint64_t ns, bool longer, enum column i)
+static void put_time(struct print *p, struct out *out, uint64_t ns, bool longer, enum field i)
 {
 	out_text(&p->text, longer ? ">" : "");
 	out_duration_text(&p->text, ns);
 	put_right(p, out, cut_text(&p->text, 0), i);
 }
 
-static void put_number(struct print *p, struct out *out, bool known, uint64_t value, enum column i)
+static void put_number(struct print *p, struct out *out, bool known, uint64_t value, enum field i)
 {
 	if (known)
 		out_u64(&p->text, value);
@@ -96,7 +85,7 @@ static void put_number(struct print *p, struct out *out, bool known, uint64_t va
 	put_right(p, out, cut_text(&p->text, 0), i);
 }
 
-static void put_name(const struct print *p, struct out *out, struct slice name, enum column i)
+static void put_name(const struct print *p, struct out *out, struct slice name, enum field i)
 {
 	if (p->terminal.width == TERMINAL_WIDE) {
 		out_column(out, name, width_of(p, i));
@@ -107,7 +96,7 @@ static void put_name(const struct print *p, struct out *out, struct slice name, 
 }
 
 /* Replaces blanks by '_': blanks separate columns. */
-static void put_raw(struct print *p, struct out *out, struct slice raw, enum column i)
+static void put_raw(struct print *p, struct out *out, struct slice raw, enum field i)
 {
 	char *decoded = out_room(&p->text, raw.n);
 	struct slice text = {decoded, json_unescape(decoded, raw)};
@@ -117,19 +106,21 @@ static void put_raw(struct print *p, struct out *out, struct slice raw, enum col
 	put_name(p, out, text, i);
 }
 
-/* The bdev, and after an arrow the one below it that has most of its time, unless that is little. */
-static void put_bdev(struct print *p, struct out *out, uint64_t life)
+/* The bdev, and after an arrow the one below it that has most of its time, unless that is little; as in JSON. */
+static struct slice bdev_of(struct print *p, uint64_t life)
 {
+	struct out *bdev = &p->measured->fill.io.bdev;
 	uint64_t ns;
-	struct slice leg = request_io_leg(&p->measured->fill.io, &ns);
-	size_t n = p->measured->fill.io.bdev.len;
+	struct slice leg = request_io_leg(&p->measured->fill.io, &ns), both;
+	size_t n = bdev->len;
 
 	if (leg.n && ns >= life / 10) {
-		out_char(&p->measured->fill.io.bdev, '>');
-		out_slice(&p->measured->fill.io.bdev, leg);
+		out_char(bdev, '>');
+		out_slice(bdev, leg);
 	}
-	put_raw(p, out, out_contents(&p->measured->fill.io.bdev), BDEV);
-	p->measured->fill.io.bdev.len = n;
+	both = out_contents(bdev);
+	bdev->len = n;
+	return both;
 }
 
 static struct slice who_of(const struct print *p, const struct span *s)
@@ -138,7 +129,7 @@ static struct slice who_of(const struct print *p, const struct span *s)
 					 : connections_name(&p->measured->connections, s->connection)->name;
 }
 
-static void put_column(struct print *p, struct out *out, const struct span *s, enum column i)
+static void put_column(struct print *p, struct out *out, const struct span *s, enum field i)
 {
 	const struct io_args *args = &p->measured->fill.io.args;
 
@@ -159,7 +150,7 @@ static void put_column(struct print *p, struct out *out, const struct span *s, e
 		put_number(p, out, io_args_has(args, IO_BLOCKS), args->values[IO_BLOCKS], i);
 		break;
 	case BDEV:
-		put_bdev(p, out, spans_life(&p->measured->spans, s));
+		put_raw(p, out, bdev_of(p, spans_life(&p->measured->spans, s)), i);
 		break;
 	case LBA:
 		put_number(p, out, io_args_has(args, IO_LBA), args->values[IO_LBA], i);
@@ -199,7 +190,8 @@ static void put_dots(struct parts *parts)
 	parts->is_full = true;
 	if (!parts->n || parts->n + DOTS > parts->room)
 		return;
-	out_text(parts->out, " " UTF8_ELLIPSIS);
+	out_char(parts->out, ' ');
+	out_text(parts->out, utf8_ellipsis());
 	parts->n += DOTS;
 }
 
@@ -339,6 +331,91 @@ static void put_flags(struct print *p, struct out *out, const struct span *s, bo
 	}
 }
 
+/* The states of a span in flight and of those below it. */
+static void put_states(struct print *p, struct out *out, const struct span *s)
+{
+	for (const struct span *child = s; child; child = spans_open_child(&p->measured->spans, child)) {
+		out_text(out, child == s ? "" : " > ");
+		out_visible(out, p->measured->spans.states->all[child->states[child->n - 1].state]);
+	}
+}
+
+static void put_tab(struct out *out, struct column_value value)
+{
+	columns_tabs(out, '\t', &(struct column){"", .value = value}, 1, false);
+}
+
+/* Where the time is, and what explains it: in microseconds, where trace lines of other tools cover it. */
+static void put_times(struct print *p, struct out *out)
+{
+	const struct measured *m = p->measured;
+
+	for (enum layer i = 0; i < LAYERS; i++)
+		put_tab(out, columns_us(m->self.layers[i]));
+	for (enum overlap i = 0; i < OVERLAPS; i++)
+		put_tab(out, columns_if(m->overlaps.covered[i], columns_us(m->overlaps.parts[i])));
+	for (unsigned i = 0; i < FACTS_PROVEN; i++)
+		put_tab(out, columns_us(m->facts.ns[fact_proven[i]]));
+}
+
+/* A line of all columns with tabs, for programs. waits: what an open span waits in; NULL: it is not asked for. */
+static void put_plain(struct print *p, struct out *out, const struct span *s, const struct span *waits)
+{
+	const struct spans *spans = &p->measured->spans;
+	const struct io_args *args = &p->measured->fill.io.args;
+	const char *type = p->measured->fill.io.type;
+	uint64_t life = spans_life(spans, s);
+
+	out_us(out, s->first);
+	put_tab(out, columns_us(life));
+	spans_write_id(&p->text, spans, s);
+	put_tab(out, columns_name(cut_text(&p->text, 0)));
+	put_tab(out, columns_raw(slice_of(type ? type : "")));
+	put_tab(out, columns_if(io_args_has(args, IO_BLOCKS), columns_number(args->values[IO_BLOCKS])));
+	put_tab(out, columns_raw(bdev_of(p, life)));
+	put_tab(out, columns_if(io_args_has(args, IO_LBA), columns_number(args->values[IO_LBA])));
+	put_tab(out, columns_name(who_of(p, s)));
+	put_tab(out, columns_number(s->lcore));
+	put_tab(out, columns_us(waits ? spans_until(spans, waits) - waits->last : spans_to_reply(spans, s)));
+	put_times(p, out);
+	if (waits) {
+		put_states(p, &p->text, s);
+		put_tab(out, columns_text(cut_text(&p->text, 0)));
+	}
+	put_flags(p, &p->end, s, waits);
+	put_tab(out, columns_name(slice_from(out_contents(&p->end), p->end.len > 0)));
+	out_char(out, '\n');
+}
+
+static void put_plain_heading(struct out *out, bool open)
+{
+	out_printf(out, "US\t%s\tID\tTYPE\tBLOCKS\tBDEV\tLBA\tWHO\tLCORE\t%s", open ? "AGE" : "LIFE",
+		   open ? "WAITS" : "TO_REPLY");
+	for (enum layer i = 0; i < LAYERS; i++)
+		out_printf(out, "\t%s", spdk_layers[i]);
+	for (enum overlap i = 0; i < OVERLAPS; i++)
+		out_printf(out, "\t%s", overlaps_name(i));
+	for (unsigned i = 0; i < FACTS_PROVEN; i++)
+		out_printf(out, "\t%s", fact_table[fact_proven[i]].name);
+	out_text(out, open ? "\tFOR\tFLAGS\n" : "\tFLAGS\n");
+}
+
+void print_heading(const struct print *p, struct out *out, bool open)
+{
+	if (p->terminal.plain) {
+		put_plain_heading(out, open);
+		return;
+	}
+	terminal_paint(&p->terminal, out, TERMINAL_FAINT);
+	for (enum field i = 0; i < COLUMNS; i++)
+		if (has_column(p, i, open))
+			out_printf(out, columns[i].is_name ? "%-*s " : "%*s ", (int)width_of(p, i),
+				   open && i == LIFE ? "AGE" : columns[i].name);
+	out_text(out, open ? "FOR" : "SHARES");
+	terminal_plain(&p->terminal, out);
+	out_char(out, '\n');
+}
+
 /* Writes the columns but for the last one. Returns the room for that, but at least `least`. */
 static size_t put_columns(struct print *p, struct out *out, const struct span *s, const struct span *waits,
 			  size_t least)
@@ -350,7 +427,7 @@ static size_t put_columns(struct print *p, struct out *out, const struct span *s
 	if (p->is_title)
 		terminal_paint(&p->terminal, out, TERMINAL_BOLD);
 	before = out->len;
-	for (enum column i = 0; i < COLUMNS; i++) {
+	for (enum field i = 0; i < COLUMNS; i++) {
 		if (!has_column(p, i, waits))
 			continue;
 		if (i == LIFE)
@@ -390,6 +467,10 @@ void print_text(struct print *p, struct out *out, const struct span *s)
 
 	measured_span(p->measured, s);
 	start_text(p);
+	if (p->terminal.plain) {
+		put_plain(p, out, s, NULL);
+		return;
+	}
 	find_shares(p->measured->self.layers, largest);
 	put_flags(p, &p->end, s, false);
 	flags = p->end.len;
@@ -411,15 +492,6 @@ void print_text(struct print *p, struct out *out, const struct span *s)
 	end_line(p, out, start);
 }
 
-/* The states of a span in flight and of those below it. */
-static void put_states(struct print *p, struct out *out, const struct span *s)
-{
-	for (const struct span *child = s; child; child = spans_open_child(&p->measured->spans, child)) {
-		out_text(out, child == s ? "" : " > ");
-		out_visible(out, p->measured->spans.states->all[child->states[child->n - 1].state]);
-	}
-}
-
 void print_open(struct print *p, struct out *out, const struct span *s)
 {
 	enum { LEAST = 12 };
@@ -434,6 +506,10 @@ void print_open(struct print *p, struct out *out, const struct span *s)
 	while ((child = spans_open_child(spans, leaf))) {
 		leaf = child;
 		replies |= leaf->reply != UINT64_MAX;
+	}
+	if (p->terminal.plain) {
+		put_plain(p, out, s, leaf);
+		return;
 	}
 	layer = replies ? LAYER_REPLY : spans_layer(spans, leaf, leaf->states[leaf->n - 1].state);
 	put_flags(p, &p->end, s, true);

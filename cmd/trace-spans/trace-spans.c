@@ -27,7 +27,7 @@
 #include "terminal.h"
 
 static struct {
-	bool all, admin, json, open, story, quiet, wide;
+	bool all, admin, json, open, story, quiet;
 	uint64_t slowest, stuck_ns;
 	struct choose choose;
 	struct keys keys;
@@ -271,7 +271,9 @@ static const struct cli_option options[] = {
 	{0, "stuck", "US", "also spans in flight for US microseconds, as soon as they are", .us = &opt.stuck_ns},
 	{'t', "tpoint", "GLOB", "only spans with an entry of a tracepoint of this name; may be given more than once",
 	 .call = add_state},
-	{0, "wide", NULL, "all columns, and names in full", .flag = &opt.wide},
+	{0, "human", NULL, "the table of a terminal, wherever it goes", .call = terminal_human},
+	{0, "plain", NULL, "the table of a pipe: all columns, tabs between them, times in microseconds",
+	 .call = terminal_tabs},
 	{},
 };
 
@@ -285,7 +287,9 @@ static const struct cli cli = {
 	"  %s --open nvmf_trace.pid1234\n"
 	"  trace-dump -F -p 1234 | %s -m 5000 -s --stuck 1000000\n",
 	.options = options,
-	.former = (const struct cli_former[]){{'w', "owner", "is gone: -k owner=GLOB chooses by owner"}, {}},
+	.former = (const struct cli_former[]){{'w', "owner", "is gone: -k owner=GLOB chooses by owner"},
+					      {0, "wide", "is now --plain"},
+					      {}},
 };
 
 /* Returns the path of the trace lines. */
@@ -311,7 +315,9 @@ static void start(struct trace_spans *t)
 
 	t->text.fd = OUT_MEMORY;
 	t->print.measured = m;
-	t->print.terminal = terminal_open(opt.wide);
+	t->print.terminal = terminal_open(false);
+	/* stories are for people, wherever they go */
+	t->print.terminal.plain &= !opt.story;
 	t->print.is_title = opt.story;
 	m->explains = opt.json || opt.story;
 	m->context = t;

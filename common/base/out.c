@@ -273,7 +273,7 @@ void out_clipped(struct out *o, struct slice line, size_t width)
 			out_bytes(o, line.p, length);
 		slice_cut(&line, length);
 		if (!escape && room && !--room)
-			out_text(o, UTF8_ELLIPSIS);
+			out_text(o, utf8_ellipsis());
 	}
 }
 

@@ -2,6 +2,7 @@
 #include "utf8.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "count.h"
 #include "mem.h"
@@ -182,10 +183,21 @@ struct slice utf8_piece(struct slice s, size_t max)
 	return (struct slice){s.p, n > max - LONGEST ? n : max};
 }
 
+const char *utf8_ellipsis(void)
+{
+	static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+	const char *locale = NULL;
+
+	for (size_t i = 0; i < COUNT(variables) && !(locale && *locale); i++)
+		locale = getenv(variables[i]);
+	return locale && (strcasestr(locale, "UTF-8") || strcasestr(locale, "UTF8")) ? UTF8_ELLIPSIS : "~";
+}
+
 char *utf8_shorten(char *text, size_t n, size_t width)
 {
 	/* the ends tell names apart: of states, hosts and files */
 	size_t head = width / 4 ? width / 4 : 1, tail = width - head - 1;
+	const char *ellipsis = utf8_ellipsis();
 	char *from = text, *to = text + n;
 
 	while (head) {
@@ -195,8 +207,8 @@ char *utf8_shorten(char *text, size_t n, size_t width)
 	while (tail)
 		tail -= !utf8_continues(*--to);
 	n -= to - text;
-	memmove(from + strlen(UTF8_ELLIPSIS), to, n);
-	return (char *)mempcpy(from, UTF8_ELLIPSIS, strlen(UTF8_ELLIPSIS)) + n;
+	memmove(from + strlen(ellipsis), to, n);
+	return (char *)mempcpy(from, ellipsis, strlen(ellipsis)) + n;
 }
 
 char *utf8_visible_copy(const char *text)

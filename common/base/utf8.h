@@ -50,6 +50,9 @@ struct slice utf8_piece(struct slice s, size_t max);
  */
 char *utf8_shorten(char *text, size_t n, size_t width);
 
+/* What stands for text that is left out: one character, of ASCII unless the locale has UTF-8. */
+const char *utf8_ellipsis(void);
+
 /* A copy in the form of utf8_visible(), with a NUL; the caller frees it. */
 char *utf8_visible_copy(const char *text);
 

@@ -60,6 +60,35 @@ void columns_put(struct out *out, const struct column_value *value)
 	}
 }
 
+void columns_put_heading(struct out *out, const struct column *column)
+{
+	out_text(out, column->heading);
+	if (column->value.kind == COLUMN_PART || column->value.kind == COLUMN_NULL)
+		out_char(out, '%');
+}
+
+char columns_tabs(struct out *out, char before, const struct column *columns, size_t n, bool heads)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct column_value value = columns[i].value;
+
+		if (!columns[i].heading)
+			continue;
+		if (before)
+			out_char(out, before);
+		before = '\t';
+		if (value.kind == COLUMN_WORD && !value.text.n)
+			value.kind = COLUMN_ABSENT;
+		if (value.kind >= COLUMN_US && value.kind <= COLUMN_DURATION)
+			value.kind = COLUMN_US;
+		if (heads)
+			columns_put_heading(out, &columns[i]);
+		else
+			columns_put(out, &value);
+	}
+	return before;
+}
+
 static void put_json(struct out *out, const struct column_value *value)
 {
 	switch (value->kind) {

@@ -180,6 +180,15 @@ struct slice columns_short(const struct column_value *value, char room[COLUMNS_R
 void columns_put(struct out *out, const struct column_value *value);
 
 /*
+ * Writes values for programs, or with `heads` the headings, of columns that have one: times are microseconds, and `-`
+ * is what is absent. before: what is before the first one, a tab or 0 for nothing. Returns what is before the next one.
+ */
+char columns_tabs(struct out *out, char before, const struct column *columns, size_t n, bool heads);
+
+/* Writes the heading; that of a part has a percent sign. */
+void columns_put_heading(struct out *out, const struct column *column);
+
+/*
  * Writes the members of a JSON object; before: what is before the first one, a brace or a comma. Returns what is before
  * the next one.
  */

@@ -212,9 +212,9 @@ static bool is_joined(struct slice s)
 /* Cuts the next word off the line. */
 static struct slice cut_word(struct slice *line)
 {
-	size_t start = skip(*line, 0, " "), end = start;
+	size_t start = skip(*line, 0, " \t"), end = start;
 
-	while (end < line->n && line->p[end] != ' ')
+	while (end < line->n && line->p[end] != ' ' && line->p[end] != '\t')
 		end++;
 	slice_cut(line, start);
 	return slice_cut(line, end - start);

@@ -68,15 +68,16 @@ void tabular_bar(struct tabular *t, const char *sgr, double part)
 
 static struct tabular_column *add_column(struct tabular *t, const struct column *from)
 {
-	bool is_part = from->value.kind == COLUMN_PART || from->value.kind == COLUMN_NULL;
-	char *head = is_part ? mem_printf("%s%%", from->heading) : NULL;
-	struct tabular_column *column = tabular_column(t, from->value.least ? TABULAR_NAME : TABULAR_NUMBER,
-						       head ? head : from->heading);
+	struct out head = {.fd = OUT_MEMORY};
+	struct tabular_column *column;
 
+	columns_put_heading(&head, from);
+	out_char(&head, '\0');
+	column = tabular_column(t, from->value.least ? TABULAR_NAME : TABULAR_NUMBER, head.buf);
 	column->least = from->value.least;
 	column->sgr = from->value.heading_sgr;
 	column->hides_zeros = from->value.hides_zeros;
-	free(head);
+	out_close(&head);
 	return column;
 }
 

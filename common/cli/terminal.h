@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Text for people: how wide its lines may be, and whether they have colours. A tool that prints such text has these two
- * options:
+ * Text for people: how wide its lines may be, and whether they have colours. Tables are for people on a terminal only:
+ * elsewhere they are plain, for sort and awk. A tool that prints tables has these options:
  *
  *	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
- *	{0, "wide", NULL, "all columns, and names in full", .flag = &opt.wide},
+ *	{0, "human", NULL, "the table of a terminal, wherever it goes", .call = terminal_human},
+ *	{0, "plain", NULL, "the table of a pipe: tabs, microseconds, all columns", .call = terminal_tabs},
  */
 #ifndef TERMINAL_H
 #define TERMINAL_H
@@ -17,17 +18,23 @@
 struct terminal {
 	unsigned width; /* columns; TERMINAL_WIDE: any number */
 	bool color;
+	bool plain; /* tables have tabs between columns, and times in microseconds; the width does not matter */
 };
 
 enum {
 	TERMINAL_WIDE = INT_MAX,
 	TERMINAL_DEFAULT = 100, /* where there is no terminal, as in a pipe */
 	TERMINAL_ROOMY = 160,   /* from here on columns may be wider */
+	TERMINAL_MOST = 1000,   /* from here on any width: nothing is shortened */
 	TERMINAL_LEAST = 60,    /* a narrower terminal breaks the lines itself */
 };
 
 /* The argument of --color. Anything but always, never and auto is a usage error. */
 void terminal_color(const char *when);
+
+/* Options without an argument. Of several, the last one counts. */
+void terminal_human(const char *unused);
+void terminal_tabs(const char *unused);
 
 /*
  * What is known of standard output, after cli_parse(). The width is that of $COLUMNS, or of the terminal. With --color
