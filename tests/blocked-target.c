@@ -3,7 +3,9 @@
  * A program that is blocked, for offwaketime. Prints for each thread its name, the least and the most microseconds that
  * it can have been blocked in total, how often it was, and the most microseconds of one time. Usage:
  *
- *	blocked-target sleeps=N|waits=N|garbage=N|open=N
+ *	blocked-target sleeps=N|waits=N|garbage=N|open=N [MS NAME]
+ *
+ * MS: milliseconds of one time, 50 by default; NAME: that of the thread that sleeps.
  *
  * It starts after a line, or the end, of its standard input. It is blocked in sleep_here(), wait_here() and
  * garbage_here(), and makes the system calls itself, so that these are the innermost functions.
@@ -21,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MS = 50 };
+static int ms = 50;
 
 static int word;
 
@@ -121,7 +123,7 @@ static void add_call(struct blocked *b, const struct times *before)
 
 static __attribute__((noinline)) void sleep_here(struct blocked *b)
 {
-	const struct timespec t = {0, MS * 1000000};
+	const struct timespec t = {0, ms * 1000000};
 	struct times before = before_call();
 
 	call(SYS_nanosleep, &t, 0, 0, NULL);
@@ -131,7 +133,7 @@ static __attribute__((noinline)) void sleep_here(struct blocked *b)
 /* With a frame pointer as in code without frame pointers: it points to arbitrary numbers. */
 static __attribute__((noinline)) void garbage_here(struct blocked *b, int number)
 {
-	const struct timespec t = {0, MS * 1000000};
+	const struct timespec t = {0, ms * 1000000};
 	const uint64_t frame[2] = {0, 0x1234567ULL * (number + 1)};
 	struct times before = before_call();
 
@@ -248,6 +250,7 @@ static void stay_open(int n)
 int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1] + strcspn(argv[1], "0123456789")) : 0;
+	const char *name = "sleeper";
 	struct blocked b = {};
 	pthread_t thread;
 
@@ -256,9 +259,13 @@ int main(int argc, char **argv)
 		stay_open(n);
 		return 0;
 	}
+	if (argc > 3) {
+		ms = atoi(argv[2]);
+		name = argv[3];
+	}
 	/* waiting for the line is not measured */
 	getchar();
-	prctl(PR_SET_NAME, "sleeper");
+	prctl(PR_SET_NAME, name);
 	if (argc > 1 && *argv[1] == 'w' && pthread_create(&thread, NULL, waiter, &n) != 0)
 		return 1;
 	for (int i = 0; i < n; i++) {
@@ -269,7 +276,7 @@ int main(int argc, char **argv)
 		if (*argv[1] == 'w')
 			wake_here(&word);
 	}
-	print("sleeper", &b);
+	print(name, &b);
 	if (argc > 1 && *argv[1] == 'w')
 		pthread_join(thread, NULL);
 	return 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Files of other users: what the tools do when one of them cannot be read, and what the process that reads them may do.
 # shellcheck disable=SC2030,SC2031 # a test is a process of its own
-# bats file_tags=alone,plain
+# bats file_tags=alone,waits,plain
 
 load helpers
 
