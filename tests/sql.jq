@@ -30,32 +30,13 @@ elif $number == 3 then
     ([$requests[] | {host, us: (.states[] | select(.[0] | endswith("NEED_BUFFER")) | .[1])}] | group_by(.host) |
         map([.[0].host, length, (map(.us) | sum), (map(.us) | max)]) | sort_by(-.[2])[])
 elif $number == 4 then
-    ["source", "second", "most"],
-    ($roots | group_by(.source)[] | .[0].source as $source |
-        [.[] | [.us, 1], if .open then empty else [until_us, -1] end] | group_by(.[0]) |
-        reduce .[] as $step ({depth: 0, rows: []}; .depth += ($step | map(.[1]) | sum) |
-            .rows += [[($step[0][0] / 1000000 | floor), .depth]]) |
-        .rows | group_by(.[0])[] | [$source, .[0][0], (map(.[1]) | max)])
-elif $number == 5 then
-    ["source", "lcore", "requests", "mean_us", "max_us"],
-    ($ended | group_by([.source, .lcore])[] | map(.life) as $us |
-        [.[0].source, .[0].lcore, length, ($us | mean), ($us | max)])
-elif $number == 6 then
-    ["type", "blocks", "requests", "mean_us"],
-    ($ended | map(select(.io.blocks)) | group_by([.io.type, .io.blocks]) |
-        sort_by([-length, .[0].io.type, .[0].io.blocks])[] |
-        [.[0].io.type, .[0].io.blocks, length, (map(.life) | mean)])
-elif $number == 7 then
     ["host", "type", "requests", "p99_us"],
     ($ended | map(select(.host and .io.type)) | group_by([.host, .io.type]) |
         map([.[0].host, .[0].io.type, length, (map(.life) | percentile(99))]) | sort_by(-.[3])[])
-elif $number == 8 then
+elif $number == 5 then
     ["id", "type", "blocks", "us", "parts", "slowest_us"],
     ($spans | map(select(is("i")) | [.id, .io.type, .io.blocks, .life, [children | select(is("i")) | .life]]) |
         map(select(.[4] | length > 1)) | sort_by(-.[3])[:5][] | .[:4] + [(.[4] | length, max)])
-elif $number == 9 then
-    ["id", "lcore", "start_us", "state"],
-    ($roots | map(select(.open)) | sort_by(.us)[:10][] | [.id, .lcore, .us, .states[-1][0]])
 else
     ["id", "type", "lba", "us", "store_id", "store_us"],
     ([$requests[] | select(.io.lba and (.open | not)) | . as $near | $requests[] |
