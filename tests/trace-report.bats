@@ -53,8 +53,11 @@ section() { # START
         jq -r 'select(.life and .object == "r" and .group[]) | "\(.group[]) \(.count) \(.mean * .count)"' |
         sort -rnk3 | cut -d ' ' -f 1,2 >want
     awk '/^  [a-z]+-[0-9]/ { print $1, $2 }' hosts | diff want -
-    grep -q '^  db-1  *97  *1[.]42 ms  3[.]68 ms  3[.]68 ms  buffer 86% bdev 8%$' hosts
-    grep -qx '  without 80 requests that did not start and end in the trace' hosts
+    # what two others are known to have taken is more than what half of these did
+    grep -q '^  db-1  *97 >1[.]46 ms >3[.]93 ms >3[.]93 ms  buffer 86% bdev 8%$' hosts
+    grep -q '^  db-2  *36   762 us  1[.]06 ms  1[.]06 ms ' hosts
+    grep -qx '  > with 6 that did not start and end in the trace, and took at least so long' hosts
+    grep -qx '  without 74 others that did not start and end in the trace' hosts
     # each host has its own cause
     trace-causes -qj -n 1 -g host spans.here | jq -r 'select(.group.host == "db-1") | "\(.cause), \(.who) (\(.share * 100 | round) % of the time)"' >cause
     grep -A1 '^  db-1 ' hosts | tail -n 1 | grep -qxF "    cause: $(cat cause)"
@@ -104,10 +107,10 @@ section() { # START
     trace-report trace probes >page
     section '     from' >bars
     equal "$(head -n 1 bars)" '     from    below  requests of db-1'
-    # as trace-latency has it
+    # as trace-latency has it, with the two that did not start and end in the trace, and took longer than half of these
     qpair-lifetimes probes >lifetimes
     trace-dump trace | trace-join -j -l lifetimes | trace-latency -q -H --human -g host |
-        sed -n '/db-1: r whole life/,/^$/p' | awk '$5 ~ /[0-9]/ { print $1, $2, $3, $4, $5 }' >want
+        sed -n '/db-1: r whole life/,/^$/p' | awk '$5 ~ /[0-9]/ { print $1, $2, $3, $4, $5 + ($1 >= 1 && $1 < 3 && $2 == "ms") }' >want
     sed 1d bars | awk '{ print $1, $2, $3, $4, $5 }' | diff want -
     equal "$(grep -c '[0-9] #\{32\}$' bars)" 2
     # ten rows at most: these are eleven powers of two

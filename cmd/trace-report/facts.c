@@ -117,12 +117,56 @@ size_t facts_hosts(const struct facts *f, const struct share *rows[FACTS_ROWS], 
 	return n;
 }
 
-const struct latency *facts_life(const struct facts *f, const struct share *row)
+const struct latency *facts_life(const struct facts *f, const struct share *row, struct latency_stats *without)
 {
-	for (size_t i = 0; i < f->lives.n; i++)
+	const struct latency *life = NULL;
+
+	for (size_t i = 0; i < f->lives.n && !life; i++)
 		if (f->lives.all[i]->group == row->name.group && f->lives.all[i]->type == row->name.type)
-			return f->lives.all[i];
-	return NULL;
+			life = f->lives.all[i];
+	*without = life ? rows_stats(life) : (struct latency_stats){};
+	for (size_t i = 0; i < FACTS_ROWS; i++)
+		if (f->bounded[i].row == row && f->bounded[i].n)
+			*without = f->bounded[i].without;
+	return life;
+}
+
+uint64_t facts_bounded(const struct facts *f)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < FACTS_ROWS; i++)
+		n += f->bounded[i].n;
+	return n;
+}
+
+/* Adds the bounds that say something: of a request that has just begun, nothing is known. */
+static void add_bounds(struct facts *f, struct facts_bounded *b)
+{
+	const struct latency *life = facts_life(f, b->row, &b->without);
+	const struct rows_name *name = &b->row->name;
+
+	for (size_t i = 0; life && i < f->num_bounds; i++) {
+		const struct facts_bound *bound = &f->bounds[i];
+
+		/* the type of one that has no id is not known */
+		if (bound->name.group != name->group || (!name->group && bound->name.type != name->type) ||
+		    bound->ns <= b->without.ns[STAT_P50])
+			continue;
+		rows_record(&f->lives, name->group, name->type, ROWS_LIFE, ROWS_LIFE, bound->ns);
+		b->n++;
+	}
+}
+
+static void find_bounds(struct facts *f)
+{
+	const struct share *rows[FACTS_ROWS];
+	size_t others, n = facts_hosts(f, rows, &others);
+
+	for (size_t i = 0; i < n; i++) {
+		f->bounded[i].row = rows[i];
+		add_bounds(f, &f->bounded[i]);
+	}
 }
 
 void facts_put_host(struct out *out, const struct facts *f, const struct share *row)
@@ -231,16 +275,28 @@ static void add_whole(struct facts *f, const struct span *s, const struct spanli
 {
 	struct measured *m = &f->measured;
 	uint32_t group = host + 1;
+	uint64_t layers[LAYERS];
 	const struct shares_request request = {.name = {group, s->type},
-					       .life = span->life,
-					       .layers = m->self.layers,
+					       .life = span->life + span->unread,
+					       .layers = layers,
 					       .overlaps = &m->overlaps,
 					       .facts = m->facts};
 
+	memcpy(layers, m->self.layers, sizeof(layers));
+	layers[LAYER_NETWORK] += span->unread;
 	shares_add(&f->shares, &request);
 	series_request(&f->series, s, &request);
 	if (s->n > 1 || s->age)
-		rows_record(&f->lives, group, s->type, ROWS_LIFE, ROWS_LIFE, span->life);
+		rows_record(&f->lives, group, s->type, ROWS_LIFE, ROWS_LIFE, request.life);
+}
+
+/* The life of one that did not, as far as it is known. */
+static void add_bound(struct facts *f, const struct span *s, const struct spanline *span, uint32_t host)
+{
+	if (f->num_bounds == REQUESTS_MAX)
+		return;
+	f->bounds = mem_room(f->bounds, f->num_bounds, &f->cap_bounds);
+	f->bounds[f->num_bounds++] = (struct facts_bound){{host + 1, s->type}, span->life + span->unread};
 }
 
 /* Sees a request that the page is about. */
@@ -252,6 +308,8 @@ static void see_request(struct facts *f, const struct span *s, const struct span
 	f->incomplete += !has_ended;
 	if (is_whole(f, s, span))
 		add_whole(f, s, span, host);
+	else if (!(span->open && span->maybe_admin))
+		add_bound(f, s, span, host);
 	if (has_ended)
 		series_heat(&f->series, span->start, span->life);
 	if (span->open && span->maybe_admin)
@@ -331,6 +389,7 @@ void facts_end(struct facts *f)
 {
 	spans_end(&f->measured.spans);
 	name_hosts(f);
+	find_bounds(f);
 }
 
 uint64_t facts_entries(const struct facts *f)
@@ -363,6 +422,7 @@ void facts_free(struct facts *f)
 	free(f->names);
 	shares_free(&f->shares);
 	rows_free(&f->lives);
+	free(f->bounds);
 	causes_free(&f->causes);
 	intern_free(&f->hosts);
 	series_free(&f->series);

@@ -69,8 +69,19 @@ struct facts {
 	struct intern groups; /* hosts, as written in JSON: their NQNs, or names where these are not known */
 	struct slice *names;  /* of these, at the end: those of hosts get longer when others come */
 	struct shares shares; /* their groups: numbers of these plus 1, or 0 */
-	struct rows lives;    /* ditto; rows of whole lives only */
-	struct out text;      /* in memory: scratch */
+	struct rows lives;    /* ditto; rows of whole lives only, at the end with bounds of others */
+	struct facts_bound {  /* a life that is at least so long, in ns */
+		struct rows_name name;
+		uint64_t ns;
+	} * bounds;
+	size_t num_bounds, cap_bounds;
+	/* what the rows of facts_hosts() have of these */
+	struct facts_bounded {
+		const struct share *row;
+		uint64_t n;
+		struct latency_stats without; /* them */
+	} bounded[FACTS_ROWS];
+	struct out text; /* in memory: scratch */
 
 	/* from all requests */
 	uint64_t seen;            /* that could be chosen; below, only those that are: */
@@ -126,8 +137,15 @@ size_t facts_hosts(const struct facts *f, const struct share *rows[FACTS_ROWS], 
 /* The name of the host of a row, as written in JSON; empty: it has none. After facts_end(). */
 struct slice facts_host(const struct facts *f, const struct share *row);
 
-/* The lives of its requests; NULL: none has ended after its first entry. */
-const struct latency *facts_life(const struct facts *f, const struct share *row);
+/*
+ * The lives of its requests, with the time that they were in the socket, if that is known. Those that did not start
+ * and end in the trace count with what is known of them, if that is more than half of the others took: what this makes
+ * larger than *without is a lower bound. NULL: no request has ended after its first entry.
+ */
+const struct latency *facts_life(const struct facts *f, const struct share *row, struct latency_stats *without);
+
+/* How many requests of the rows are such lower bounds. */
+uint64_t facts_bounded(const struct facts *f);
 
 /* The name of a row, for a terminal. */
 void facts_put_host(struct out *out, const struct facts *f, const struct share *row);

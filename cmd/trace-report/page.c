@@ -269,19 +269,29 @@ static void put_causes(struct out *out, const struct facts *f, const struct term
 	put_unexplained(out, rows, TALLY_DROPPED);
 }
 
-/* The columns of lives; NULL: none is known. */
-static void put_lives(struct out *out, const struct latency *life)
+/* The columns of lives. */
+static void put_lives(struct out *out, const struct facts *f, const struct share *row)
 {
 	static const unsigned columns[] = {STAT_P50, STAT_P99, STAT_MAX};
-	const struct latency_stats stats = life ? rows_stats(life) : (struct latency_stats){};
+	struct latency_stats without;
+	const struct latency *life = facts_life(f, row, &without);
+	const struct latency_stats stats = life ? rows_stats(life) : without;
+	struct out time = {.fd = OUT_MEMORY};
 
 	for (size_t i = 0; i < COUNT(columns); i++) {
-		out_text(out, "  ");
+		uint64_t ns = stats.ns[columns[i]];
+
+		/* a little more would be the same here */
+		if (ns > without.ns[columns[i]] + without.ns[columns[i]] / 100)
+			out_char(&time, '>');
 		if (life)
-			out_duration(out, stats.ns[columns[i]]);
+			out_duration_text(&time, ns);
 		else
-			out_printf(out, "%*s", OUT_DURATION, "-");
+			out_char(&time, '-');
+		out_printf(out, "%*.*s", OUT_DURATION + 2, (int)time.len, time.buf);
+		time.len = 0;
 	}
+	out_close(&time);
 }
 
 static void put_host(struct out *out, const struct facts *f, const struct share *row, bool has_layers,
@@ -300,7 +310,7 @@ static void put_host(struct out *out, const struct facts *f, const struct share 
 		out_printf(out, "%.*s\n%*s", (int)name.len, name.buf, NAME + 2, "");
 	out_printf(out, " %8" PRIu64, row->count);
 	out_close(&name);
-	put_lives(out, facts_life(f, row));
+	put_lives(out, f, row);
 	out_text(out, has_layers ? " " : "");
 	for (unsigned i = 0; i < LAYERS; i++)
 		layers[i] = row->layers[i];
@@ -364,9 +374,16 @@ static void put_hosts(struct out *out, const struct facts *f, bool explains, con
 	}
 	if (others)
 		out_printf(out, "  and %zu others with less time\n", others);
-	if (f->incomplete)
-		out_printf(out, "  without %" PRIu64 " request%s that did not start and end in the trace\n",
-			   f->incomplete, f->incomplete == 1 ? "" : "s");
+	if (facts_bounded(f))
+		out_printf(out,
+			   "  > with %" PRIu64 " that did not start and end in the trace, and took at least so long\n",
+			   facts_bounded(f));
+	if (f->incomplete > facts_bounded(f))
+		out_printf(out, "  without %" PRIu64 "%s that did not start and end in the trace\n",
+			   f->incomplete - facts_bounded(f),
+			   facts_bounded(f)     ? " others"
+			   : f->incomplete == 1 ? " request"
+						: " requests");
 }
 
 /*
@@ -426,10 +443,11 @@ static void put_spread(struct out *out, const struct facts *f, const struct term
 {
 	const struct share *rows[FACTS_ROWS], *host;
 	size_t others, n = facts_hosts(f, rows, &others);
+	struct latency_stats without;
 	const struct latency *life;
 
 	host = n ? host_in_question(f, rows, n) : NULL;
-	life = host ? facts_life(f, host) : NULL;
+	life = host ? facts_life(f, host, &without) : NULL;
 	if (!life)
 		return;
 	out_char(out, '\n');
