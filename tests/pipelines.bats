@@ -154,7 +154,7 @@ runs_as_shown() { # PAGE FROM TO COMMANDS
     [ -s printed ]
     grep -v '^\$ ' shown | diff - printed
     ln -s "$BATS_TEST_DIRNAME" tests
-    runs_as_shown docs/questions.md '## Is the time' '## How do I' 4
+    runs_as_shown docs/questions.md '## Is the time' '## How do I' 3
 }
 
 @test "the recording of make demo is what the tools print" {
