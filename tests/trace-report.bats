@@ -209,6 +209,24 @@ answers() {
         done
 }
 
+@test "a member of a RAID that is slower than another, by the counts of the target, has the time" {
+    recording
+    members() { # TICKS of the second one for each I/O
+        jq -nc '{method: "bdev_get_bdevs", result: [{name: "Archive", block_size: 512, driver_specific:
+            {raid: {base_bdevs_list: [{name: "Leg0"}, {name: "Leg1"}, {name: null}]}}}]}' >folder/rpc.jsonl
+        for ops in 100 200; do
+            jq -nc --argjson ops $ops --argjson ticks "$1" '{method: "bdev_get_iostat", result: {tick_rate: 1000000000, bdevs: [
+                {name: "Leg0", num_write_ops: $ops, write_latency_ticks: ($ops * 100000), num_read_ops: 0, read_latency_ticks: 0},
+                {name: "Leg1", num_write_ops: 0, write_latency_ticks: 0, num_read_ops: $ops, read_latency_ticks: ($ops * $ticks)}]}}'
+        done >>folder/rpc.jsonl
+        trace-report -j folder | jq -r 'select(.rows) | .rows[] | select(.host == "backup-1" and (.resource | test("bdev|leg"))) | .resource + " " + .of' | sort -u
+    }
+    equal "$(members 2000000)" 'leg Leg1'
+    # that is within what may be as it should
+    equal "$(members 300000)" 'bdev Archive'
+    equal "$(members 500000)" 'bdev Archive'
+}
+
 @test "what is near a rate limit that the target has waits for that" {
     recording
     # 158 writes of 128 KiB in 37.3 ms: 4,200 and 530 MiB a second

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 #include "aliases.h"
+#include "bdevs.h"
 #include "beside.h"
 #include "info.h"
 #include "input.h"
 #include "io.h"
 #include "joining.h"
 #include "kind.h"
-#include "limits.h"
 #include "line.h"
 #include "names.h"
 #include "progress.h"
@@ -173,7 +173,7 @@ static void finish(struct pass *p)
 	facts_end(f);
 	f->base = p->base;
 	f->rate = r->trace.tsc_rate;
-	limits_mark(&f->causes.requests, f->rpc);
+	bdevs_mark(&f->causes.requests, f->rpc);
 	check_chosen(p);
 	causes_find(&f->causes, f->names, f->min_us ? facts_ns(strtod(f->min_us, NULL)) : 0, end_of(f));
 }

@@ -7,7 +7,6 @@
 #include "table.h"
 
 enum {
-	TIMES = 4,         /* slow is this many times the median of comparable ones */
 	CLASS_LEAST = 5,   /* requests of a class */
 	BASE_LEAST = 20,   /* of one that others are compared with */
 	BASE_PART = 100,   /* and the part of those of its type and size */
@@ -163,7 +162,7 @@ static void compare_class(struct compare *c, struct compare_class *class, const 
 		if (fastest[other] == MAP_NONE || bits > MOST_BITS)
 			continue;
 		base = c->classes[fastest[other]].median << bits;
-		if (base >= class->base || class->median < TIMES * base || class->median - base < budget)
+		if (base >= class->base || class->median < COMPARE_TIMES * base || class->median - base < budget)
 			continue;
 		class->base = base;
 		class->other = fastest[other];
@@ -193,7 +192,7 @@ static void compare_classes(struct compare *c, uint64_t budget)
 
 static bool is_slow(const struct compare *c, uint32_t class, uint64_t life)
 {
-	return life >= TIMES * c->classes[class].base;
+	return life >= COMPARE_TIMES * c->classes[class].base;
 }
 
 /*
@@ -226,7 +225,7 @@ static void mark_groups(struct compare *c)
 		const struct compare_class *class = &c->classes[c->class_of[i]];
 
 		if (class->key.size != PART && class->other != c->class_of[i] && class->n >= CLASS_LEAST &&
-		    2 * compare_request(c, i)->life >= TIMES * class->base)
+		    2 * compare_request(c, i)->life >= COMPARE_TIMES * class->base)
 			c->set_of[i] = SET_GROUP;
 	}
 }

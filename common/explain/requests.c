@@ -150,6 +150,16 @@ void requests_limit(struct requests *r, uint32_t bdev)
 	name_at(r, bdev)->is_limited = true;
 }
 
+void requests_set_leg(struct requests *r, uint32_t bdev, struct slice leg)
+{
+	uint32_t name = add_name(r, leg);
+
+	name_at(r, bdev)->has_legs = true;
+	for (size_t i = 0; i < r->n; i++)
+		if (r->all[i].bdev == bdev && r->all[i].leg == MAP_NONE)
+			r->all[i].leg = name;
+}
+
 static void add_leg(struct requests *r, uint32_t bdev, uint32_t leg)
 {
 	struct requests_name *of;

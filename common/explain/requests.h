@@ -116,6 +116,9 @@ static inline bool requests_is_connection(const struct requests *r, uint32_t nam
 /* Says that I/O of a bdev waits for a rate limit. */
 void requests_limit(struct requests *r, uint32_t bdev);
 
+/* Says which of the bdevs below a bdev takes longest: that is the leg of its requests that have none. */
+void requests_set_leg(struct requests *r, uint32_t bdev, struct slice leg);
+
 static inline bool requests_is_limited(const struct requests *r, uint32_t bdev)
 {
 	return bdev < r->num_names && r->of_names[bdev].is_limited;
