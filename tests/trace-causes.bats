@@ -348,12 +348,6 @@ common() {
     equal "$(common)" 'irq: net_rx 100 % 0 %'
     { fast; requests 20 20000 500 ok Fast '"bdev":500.000' ',"full_queue":16'; } >in
     equal "$(common)" 'full queue of ok 100 % 0 %'
-    { requests 1000 0 10 ok Fast '"target":10.000' ",\"waits\":[$(wait_of 10 target 9.000)]"
-      requests 20 20000 500 ok Fast '"target":500.000' ",\"waits\":[$(wait_of 490 target 400.000 ',"rare":true')]"; } >in
-    equal "$(common)" 'lcore 0 stood still 100 % 0 %'
-    # that of the wait, where the queue is another lcore's
-    sed -i 's/"layer":"target","lcore":0/"layer":"target","lcore":7/' in
-    equal "$(common)" 'lcore 7 stood still 100 % 0 %'
 }
 
 @test "a window of time that has most of the slow ones" {

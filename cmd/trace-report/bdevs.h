@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the target says of its bdevs: rate limits and members of RAIDs, from the answer to bdev_get_bdevs, and how long
- * members took, from those to bdev_get_iostat. What requests wait for in a bdev that is near its limit is the limit, and
- * in one with a member that is slower than another, that member.
+ * members took, from those to bdev_get_iostat. In a bdev that is near its limit, requests wait for that; in one with a
+ * member that is slower than another, for that member.
  */
 #ifndef TRACE_REPORT_BDEVS_H
 #define TRACE_REPORT_BDEVS_H

@@ -224,10 +224,8 @@ static void put_layers(struct out *out, const struct means *m, enum slow slow, c
 static void put_trait(struct out *out, const struct tally *t, const struct traits_value *v)
 {
 	/* where the name of the trait and a blank do not read well */
-	static const char *const before[TRAITS] = {[TRAIT_OFF_CPU] = "off CPU: ",
-						   [TRAIT_IRQ] = "irq: ",
-						   [TRAIT_SILENT] = "lcore ",
-						   [TRAIT_FULL] = "full queue of "};
+	static const char *const before[TRAITS] = {
+		[TRAIT_OFF_CPU] = "off CPU: ", [TRAIT_IRQ] = "irq: ", [TRAIT_FULL] = "full queue of "};
 	uint64_t number = v->value.number;
 	uint32_t name = v->value.name;
 
@@ -237,10 +235,6 @@ static void put_trait(struct out *out, const struct tally *t, const struct trait
 	switch (v->trait) {
 	case TRAIT_LCORE:
 		answer_write_lcore(out, t, name);
-		break;
-	case TRAIT_SILENT:
-		answer_write_lcore(out, t, name);
-		out_text(out, " stood still");
 		break;
 	case TRAIT_SIZE:
 		out_u64(out, number);

@@ -69,65 +69,43 @@ static bool has_cycle(const struct ledger *l, uint32_t lcore, uint64_t begin, ui
 	return true;
 }
 
-/* A time of a bdev. */
+/* The time of a request in its bdev. */
 struct sample {
-	uint32_t of;
+	uint32_t bdev;
 	uint64_t ns;
 };
 
-static int by_thing(const void *a, const void *b)
+static int by_bdev(const void *a, const void *b)
 {
 	const struct sample *x = a, *y = b;
 
-	if (x->of != y->of)
-		return x->of < y->of ? -1 : 1;
+	if (x->bdev != y->bdev)
+		return x->bdev < y->bdev ? -1 : 1;
 	return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-/* The end of the sorted samples of the same thing that start at i, and their median. */
-static size_t find_median(const struct sample *all, size_t i, size_t n, uint64_t *median)
-{
-	size_t end = i;
-
-	while (end < n && all[end].of == all[i].of)
-		end++;
-	*median = all[(i + end) / 2].ns;
-	return end;
-}
-
-static void find_times(struct ledger *l)
+/* Finds the bdevs that complete I/O on the CPU, by the medians of their times. */
+static void find_on_cpu(struct ledger *l)
 {
 	const struct requests *r = l->requests;
-	struct sample *times = mem_array(r->n, sizeof(*times));
+	struct sample *all = mem_array(r->n, sizeof(*all));
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n; i++)
 		if (r->all[i].bdev != MAP_NONE && !r->all[i].open && !r->all[i].cut)
-			times[n++] = (struct sample){r->all[i].bdev, r->all[i].layers[LAYER_BDEV]};
-	qsort(times, n, sizeof(*times), by_thing);
+			all[n++] = (struct sample){r->all[i].bdev, r->all[i].layers[LAYER_BDEV]};
+	qsort(all, n, sizeof(*all), by_bdev);
 	for (size_t i = 0, end; i < n; i = end) {
-		struct ledger_bdev *bdev = &l->bdevs[times[i].of];
-
-		end = find_median(times, i, n, &bdev->median);
-		bdev->n = end - i;
+		for (end = i; end < n && all[end].bdev == all[i].bdev;)
+			end++;
+		l->on_cpu[all[i].bdev] = all[(i + end) / 2].ns < ON_CPU_NS;
 	}
-	free(times);
-}
-
-/* What requests spend in this bdev, as a rule. */
-static uint64_t usual_time(const struct ledger *l, const struct request *q)
-{
-	return q->bdev != MAP_NONE && l->bdevs[q->bdev].n ? l->bdevs[q->bdev].median : UINT64_MAX;
+	free(all);
 }
 
 static bool is_on_cpu(const struct ledger *l, const struct request *q)
 {
-	return q->bdev != MAP_NONE && l->bdevs[q->bdev].n && l->bdevs[q->bdev].median < ON_CPU_NS;
-}
-
-static uint64_t silence_key(uint32_t lcore, uint64_t ns)
-{
-	return ns ^ (uint64_t)lcore << 48;
+	return q->bdev != MAP_NONE && l->on_cpu[q->bdev];
 }
 
 static bool wait_has_cycle(const struct ledger *l, const struct request_wait *w)
@@ -150,56 +128,19 @@ static bool needs_lcore_only(const struct ledger *l, const struct request *q, co
 	return w->layer == LAYER_BDEV && is_on_cpu(l, q);
 }
 
-/* Silences of requests that waited for their lcore only. */
-static void find_silences(struct ledger *l)
-{
-	const struct requests *r = l->requests;
-
-	for (size_t i = 0; i < r->n; i++)
-		for (unsigned k = 0; k < r->all[i].num_waits; k++) {
-			const struct request_wait *w = &r->waits[r->all[i].waits + k];
-
-			if (!r->all[i].open && w->silent && w->lcore != MAP_NONE && needs_lcore_only(l, &r->all[i], w))
-				*map_put(&l->silences, silence_key(w->lcore, w->silent)) = 1;
-		}
-}
-
 /* Whether the longest silence of a wait is too long for work: the lcore stood still, or was off its CPU. */
 static bool is_long(const struct request_wait *w)
 {
 	return w->silent >= WORK_NS || w->is_rare;
 }
 
-/* Whether another request shows that the lcore stood still during the longest silence of a wait. */
-static bool is_still(const struct ledger *l, const struct request_wait *w)
-{
-	return w->silent && is_long(w) && map_get(&l->silences, silence_key(w->lcore, w->silent)) != MAP_NONE;
-}
-
-static void mark_still(struct ledger *l)
-{
-	struct requests *r = l->requests;
-
-	for (size_t i = 0; i < r->n; i++)
-		for (unsigned k = 0; k < r->all[i].num_waits; k++) {
-			const struct request_wait *w = &r->waits[r->all[i].waits + k];
-
-			if (!is_still(l, w) || w->silent <= r->all[i].stood_still)
-				continue;
-			r->all[i].stood_still = w->silent;
-			r->all[i].still = w->lcore;
-		}
-}
-
 void ledger_start(struct ledger *l, struct requests *requests)
 {
 	*l = (struct ledger){.requests = requests};
 	l->lcores = mem_array(requests->num_lcores, sizeof(*l->lcores));
-	l->bdevs = mem_array(requests->names.n, sizeof(*l->bdevs));
+	l->on_cpu = mem_array(requests->names.n, sizeof(*l->on_cpu));
 	find_cycles(l);
-	find_times(l);
-	find_silences(l);
-	mark_still(l);
+	find_on_cpu(l);
 }
 
 static bool is_device(const struct ledger *l, const struct request *q, const struct request_wait *w)
@@ -437,21 +378,19 @@ static void divide_lcore(struct ledger *l, struct rest *rest, struct rest_wait *
 	const struct request *q = rest->q;
 	const struct request_wait *wait = w->wait;
 	struct work work = work_of(l, q, wait);
-	bool needs = needs_lcore_only(l, q, wait), device = is_device(l, q, wait);
-	bool proven = (needs && is_long(wait)) || is_still(l, wait);
+	bool device = is_device(l, q, wait);
+	bool proven = needs_lcore_only(l, q, wait) && is_long(wait);
 	uint32_t host = worked_for(l, q, wait);
 	/* gaps between entries are no work; if they are not known, those in these sums are */
 	uint64_t active = wait->active < UINT64_MAX ? wait->active : work.others + work.own;
-	/* the device would have taken its time in any case */
-	uint64_t room = device ? w->ns - min_u64(w->ns, usual_time(l, q)) : w->ns, busy = 0, silent;
+	uint64_t busy = 0, silent;
 
 	if (work.others)
 		busy = min_u64(active, w->ns) * (unsigned __int128)work.others / (work.others + work.own);
-	busy = min_u64(busy, room);
 	if (busy)
 		divide_work(l, q, wait, take_of_wait(rest, w, busy), work.others);
 	w->ns -= busy;
-	silent = min_u64(room - busy, proven ? w->silent + work.idle : w->silent);
+	silent = min_u64(w->ns, proven ? w->silent + work.idle : w->silent);
 	if (!proven && host == MAP_NONE && (device || !wait->is_rare || silent < w->ns / 2))
 		return;
 	divide_silence(l, rest, w, silent, proven ? MAP_NONE : host, proven);
@@ -528,6 +467,5 @@ void ledger_free(struct ledger *l)
 	for (size_t i = 0; i < l->requests->num_lcores; i++)
 		free(l->lcores[i].all);
 	free(l->lcores);
-	free(l->bdevs);
-	map_free(&l->silences);
+	free(l->on_cpu);
 }

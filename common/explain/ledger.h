@@ -31,18 +31,13 @@ struct ledger {
 		} * all;
 		size_t n, cap;
 	} * lcores;
-	/* by name of a bdev: the median of what its requests spend in it */
-	struct ledger_bdev {
-		uint64_t median;
-		size_t n;
-	} * bdevs;
-	struct map silences; /* lcore and length of those in which a request waited for the lcore only */
+	bool *on_cpu; /* by name of a bdev: whether it completes I/O on the CPU */
 	/* of the latest request */
 	struct ledger_entry entries[LEDGER_ENTRIES];
 	unsigned n;
 };
 
-/* Reads all requests, and marks those in which an lcore stood still; they must outlive l. */
+/* Reads all requests, which must outlive l. */
 void ledger_start(struct ledger *l, struct requests *requests);
 
 /* Sets entries, whose sum is the life of the request. */

@@ -45,11 +45,9 @@ struct request {
 	uint64_t start, life;
 	uint64_t layers[LAYERS];
 	uint64_t blocks;
-	uint64_t stood_still; /* ns of its longest wait in which the lcore stood still; set by ledger_start() */
 	/* in names; MAP_NONE: not known */
 	uint32_t family, type, connection, host, bdev, leg, status, source, group;
 	uint32_t lcore;  /* in lcores */
-	uint32_t still;  /* that which stood still for stood_still, ditto */
 	uint32_t facts;  /* in facts; 0: none */
 	uint32_t waits;  /* the first one, in waits */
 	uint32_t region; /* of the bdev, of REQUESTS_REGION blocks */

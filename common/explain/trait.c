@@ -2,13 +2,11 @@
 #include "trait.h"
 
 const char *const trait_names[TRAITS] = {
-	[TRAIT_HOST] = "host",       [TRAIT_CONNECTION] = "connection",
-	[TRAIT_BDEV] = "bdev",       [TRAIT_LEG] = "leg",
-	[TRAIT_LCORE] = "lcore",     [TRAIT_TYPE] = "type",
-	[TRAIT_SIZE] = "blocks",     [TRAIT_STATUS] = "status",
-	[TRAIT_REGION] = "region",   [TRAIT_DEPTH] = "qd",
-	[TRAIT_OFF_CPU] = "off_cpu", [TRAIT_IRQ] = "irq",
-	[TRAIT_SILENT] = "silent",   [TRAIT_FULL] = "full",
+	[TRAIT_HOST] = "host",   [TRAIT_CONNECTION] = "connection", [TRAIT_BDEV] = "bdev",
+	[TRAIT_LEG] = "leg",     [TRAIT_LCORE] = "lcore",           [TRAIT_TYPE] = "type",
+	[TRAIT_SIZE] = "blocks", [TRAIT_STATUS] = "status",         [TRAIT_REGION] = "region",
+	[TRAIT_DEPTH] = "qd",    [TRAIT_OFF_CPU] = "off_cpu",       [TRAIT_IRQ] = "irq",
+	[TRAIT_FULL] = "full",
 };
 
 /* The name with most time. */
@@ -72,10 +70,6 @@ bool trait_of(const struct requests *r, const struct request *q, enum trait trai
 	case TRAIT_IRQ:
 		if (is_notable(q, facts->ns[FACT_IRQ]))
 			value->name = longest(r, facts->irq_by, facts->num_irq_by);
-		break;
-	case TRAIT_SILENT:
-		if (is_notable(q, q->stood_still))
-			value->name = requests_lcore_name(r, q->still);
 		break;
 	case TRAIT_FULL:
 		value->name = facts->queue ? q->host : MAP_NONE;

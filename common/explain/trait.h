@@ -18,7 +18,6 @@ enum trait {
 	TRAIT_DEPTH,
 	TRAIT_OFF_CPU, /* the process or call that held the reactor longest, for a tenth of its life or more */
 	TRAIT_IRQ,     /* the interrupt, likewise */
-	TRAIT_SILENT,  /* the lcore, if it stood still as long */
 	TRAIT_FULL,    /* the host, if its queue was full */
 	TRAITS
 };
