@@ -379,7 +379,7 @@ dd $late 8 4096 $(jq -r '.args | select(.type == "WS" and .pid) | .queued' lines
     end_itself
     [ $(($(uptime_ms) - begin)) -ge 1000 ]
     equal "$(cat lines)" ''
-    status_is 0 timeout 10 biosnoop -q -D 0.5 -d "$disk"
+    status_is 0 timeout 10 biosnoop -q -d "$disk" 0.5
     equal "$output" 'TIME(s)     COMM            PID     DISK      T    SECTOR     BYTES   LAT(ms)'
 }
 

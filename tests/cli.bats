@@ -124,6 +124,12 @@ options() {
 # Options of 0.2.0 that are refused: "TOOL OPTION MESSAGE".
 former() {
     cat <<'F'
+biosnoop -D is gone: the operand SECONDS says it
+biosnoop --duration is gone: the operand SECONDS says it
+offwaketime -D is gone: the operand SECONDS says it
+offwaketime --duration is gone: the operand SECONDS says it
+trace-record -D is gone: the operand SECONDS says it
+trace-record --duration is gone: the operand SECONDS says it
 biosnoop -m is now --min-ms
 ipcsnoop -d is now -D
 ipcsnoop -i is gone: -j has each read and write

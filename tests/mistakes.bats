@@ -386,8 +386,6 @@ T
 2 % a number of seconds is expected, not 2 operands; options come first % biosnoop 10 -Q
 2 % SECONDS '0.0': seconds above 0 are expected, such as 10 or 0.5 % biosnoop 0.0
 2 % a number of seconds is expected, not 2 operands % offwaketime 10 -f
-2 % -D and SECONDS exclude each other % biosnoop -D 10 10
-2 % -D and SECONDS exclude each other % offwaketime -D 10 10
 2 % -D and SECONDS exclude each other % offcpusnoop -p $$ -D 10 10
 2 % -M is less than -m % offwaketime -m 10 -M 5
 2 % a process (-p), a cgroup (-c) or a command is expected % offcpusnoop 10

@@ -425,7 +425,7 @@ has_waited() { # TIMES PID
     ends_itself 0 "$recorder"
     recorder=
     [ $(($(uptime_ms) - begin)) -ge 1000 ]
-    add -D 0.5 -p "$idle"
+    add -p "$idle" 0.5
     ends_itself 0 "$recorder"
     recorder=
     unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'

@@ -285,7 +285,8 @@ static const struct cli cli = {
 	"  biosnoop -s -c /sys/fs/cgroup/system.slice 60\n"
 	"  biosnoop -j --min-ms 10 | jq -r '.args | [.comm, .latency] | @tsv'\n",
 	.options = options,
-	.former = (const struct cli_former[]){{'m', NULL, "is now --min-ms"},
+	.former = (const struct cli_former[]){{'D', "duration", "is gone: the operand SECONDS says it"},
+					      {'m', NULL, "is now --min-ms"},
 					      {0, "no-start", "is gone"},
 					      {'e', "encode", "is gone: -j has each request's latency, -s -j the sums"},
 					      {}},

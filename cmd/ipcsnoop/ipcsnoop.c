@@ -343,6 +343,7 @@ static const struct cli_option options[] = {
 	{'e', "events", NULL, "print reads and writes only", .flag = &opt.events_only},
 	{'j', "json", NULL, "print trace lines, and the counts as JSON, with times in microseconds", .flag = &opt.json},
 	RECORDER_LINES(opt.recorder),
+	RECORDER_DURATION(opt.recorder),
 	RECORDER_OPTIONS(opt.recorder, "16M"),
 	{},
 };

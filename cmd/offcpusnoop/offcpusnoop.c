@@ -249,6 +249,7 @@ static const struct cli_option options[] = {
 	 .flag = &opt.stacks},
 	{'j', "json", NULL, "print trace lines, with times in microseconds", .flag = &opt.json},
 	RECORDER_LINES(opt.recorder),
+	RECORDER_DURATION(opt.recorder),
 	RECORDER_OPTIONS(opt.recorder, "4M"),
 	{},
 };

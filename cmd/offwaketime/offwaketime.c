@@ -354,7 +354,8 @@ static const struct cli cli = {
 	"  offwaketime -p \"$(pidof nvmf_tgt)\" 10\n"
 	"  offwaketime -f 30 | flamegraph.pl --color=chain --countname=us > blocked.svg\n",
 	.options = options,
-	.former = (const struct cli_former[]){{'d', "delimited",
+	.former = (const struct cli_former[]){{'D', "duration", "is gone: the operand SECONDS says it"},
+					      {'d', "delimited",
 					       "is gone: -j has the stacks of kernel and process apart"},
 					      {'K', "kernel-stacks-only",
 					       "is gone: -j has the stacks of kernel and process apart"},

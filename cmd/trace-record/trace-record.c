@@ -197,7 +197,6 @@ static char *default_folder(pid_t pid)
 }
 
 static const struct cli_option options[] = {
-	{'D', "duration", "SEC", "end after this many seconds; default 10", .seconds = &opt.duration_ns},
 	{'o', "output", "FILE", "the folder to make; default trace-record.PID.DATE-TIME", .text = &opt.directory},
 	{'p', "pid", "PID", "record this process; default: the only one with an SPDK trace", .pid = &opt.pid},
 	{'q', "quiet", NULL, "no notes", .flag = &opt.quiet},
@@ -223,6 +222,7 @@ static const struct cli cli = {
 	"  trace-record -p \"$(pidof nvmf_tgt)\" -o slow-monday 30\n"
 	"  trace-record --trigger-us 5000\n",
 	.options = options,
+	.former = (const struct cli_former[]){{'D', "duration", "is gone: the operand SECONDS says it"}, {}},
 };
 
 static void parse_options(int argc, char **argv)

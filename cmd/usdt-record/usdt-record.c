@@ -222,6 +222,7 @@ static const struct cli_option options[] = {
 	PROBESPEC_OPTIONS(add_spec, add_specs),
 	{'F', "follow-forks", NULL, "also record the processes that the process starts", .flag = &opt.follow},
 	{'n', "count", "N", "end after N events", .count = &opt.count},
+	RECORDER_DURATION(opt.recorder),
 	RECORDER_OPTIONS(opt.recorder, "16M"),
 	{},
 };

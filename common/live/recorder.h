@@ -47,7 +47,6 @@ struct recorder_options {
 /* Their rows in a table of options. standard: the default size of the buffer, as text. */
 /* clang-format off */
 #define RECORDER_OPTIONS(options, standard) \
-	{'D', "duration", "SEC", "end after this many seconds", .seconds = &(options).duration_ns}, \
 	{'o', "output", "FILE", "write to FILE", .text = &(options).output}, \
 	{0, "buffer", "SIZE", \
 	 "buffer for what waits to be written: bytes, or with K, M or G; default " standard, \
@@ -55,6 +54,9 @@ struct recorder_options {
 	{'q', "quiet", NULL, "no notes", .flag = &(options).quiet}, \
 	{'v', "verbose", NULL, "show what the kernel says about the BPF program", \
 	 .flag = &(options).verbose}
+/* for tools whose operands may be a command */
+#define RECORDER_DURATION(options) \
+	{'D', "duration", "SEC", "end after this many seconds", .seconds = &(options).duration_ns}
 /* for tools that print lines of events */
 #define RECORDER_LINES(options) \
 	{'T', "wall", NULL, "also print the time of day", .flag = &(options).wall}

@@ -14,10 +14,11 @@ static bool fault(struct elffile *f, const char *what)
 	return false;
 }
 
-bool elffile_spend(struct elffile *f, uint64_t n)
+/* Counts n bytes that are loaded. False with f->error if they are too many. */
+static bool spend(struct elffile *f, uint64_t n)
 {
 	if (n > ELFFILE_MAX - f->loaded)
-		return fault(f, ELFFILE_TOO_LARGE);
+		return fault(f, "its tables take more than 64 MiB, which is not loaded");
 	f->loaded += n;
 	return true;
 }
@@ -72,7 +73,7 @@ static bool check_header(struct elffile *f)
 	}
 	if ((!sections && sections_at) || sections >= SHN_LORESERVE || segments == PN_XNUM)
 		return fault(f, "an ELF file with too many sections or segments");
-	return elffile_spend(f, sections * sizeof(Elf64_Shdr) + segments * sizeof(Elf64_Phdr));
+	return spend(f, sections * sizeof(Elf64_Shdr) + segments * sizeof(Elf64_Phdr));
 }
 
 static bool read_segments(struct elffile *f)
@@ -96,7 +97,7 @@ static bool read_segments(struct elffile *f)
 static bool load(struct elffile *f, Elf_Scn *section, struct elffile_section *s)
 {
 	s->data = NULL;
-	if (!elffile_spend(f, s->header.sh_size))
+	if (!spend(f, s->header.sh_size))
 		return false;
 	s->data = elf_getdata(section, NULL);
 	return s->data ? true : fault(f, elf_errmsg(-1));

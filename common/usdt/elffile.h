@@ -17,8 +17,6 @@ enum {
 	ELFFILE_SEGMENTS = 256, /* of type PT_LOAD; few files have ten */
 };
 
-#define ELFFILE_TOO_LARGE "its tables take more than 64 MiB, which is not loaded"
-
 struct elffile {
 	Elf *elf;
 	int fd;          /* the caller's */
@@ -43,9 +41,6 @@ struct elffile {
 int elffile_open(struct elffile *f, int fd);
 
 void elffile_close(struct elffile *f);
-
-/* Counts n bytes that are loaded. False with f->error if they are too many. */
-bool elffile_spend(struct elffile *f, uint64_t n);
 
 /* The first section of this type and name (NULL: any). False if there is none, or with f->error. */
 bool elffile_find(struct elffile *f, uint32_t type, const char *name, GElf_Shdr *header);
