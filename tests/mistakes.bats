@@ -79,7 +79,7 @@ reads() { # TOOL
     for tool in $(filters); do
         reads=$(reads "$tool")
         while IFS='|' read -r file what try; do
-            [ "$what" != "$reads" ] && [[ $tool != trace-dump || ! $file =~ ^(trace|spdk.json)$ ]] || continue
+            [ "$what" != "$reads" ] && [[ $tool != trace-dump || ! $file =~ ^(trace|spdk.json|packed.xz|packed.gzip)$ ]] || continue
             [[ $tool != trace-causes || $what != 'span lines' ]] || continue
             [[ $reads != 'trace lines' || ! $file =~ ^(trace|spdk.json|packed.xz|packed.gzip)$ ]] || continue
             status_is 1 "$tool" "$file"
@@ -162,7 +162,7 @@ T
     local kind
     for kind in xz gzip zstd bzip2 lz4; do
         sed "s/KIND/$kind/g" <<'T'
-1 % trace-dump: <stdin>: compressed by KIND, not an SPDK trace file; try: KIND -dc - | trace-dump % trace-dump <packed.KIND
+1 % trace-dump: <stdin>: compressed by KIND, not an SPDK trace file; try: KIND -dc - | trace-dump % cat packed.KIND | trace-dump
 1 % compressed by KIND, not lifetime lines; try: KIND -dc packed.KIND | trace-join -l - TRACE-LINES % trace-join -l packed.KIND lines
 1 % not the owners that trace-dump -O prints; try: KIND -dc packed.KIND | qpair-lifetimes -O - PROBES % qpair-lifetimes -O packed.KIND probes
 1 % not what trace-latency -e prints; try: KIND -dc packed.KIND | trace-latency --merge % trace-latency --merge packed.KIND

@@ -216,6 +216,7 @@ compare_named() { # TRACE PROBES
     gzip -k trace lines
     for file in trace lines; do
         for packed in xz gz; do
+            [ $file != trace ] || trace-dump $file.$packed | cmp - lines
             trace-join -j $file.$packed | cmp - want
             trace-join -j <$file.$packed | cmp - want
             cat $file.$packed | trace-join -j | cmp - want

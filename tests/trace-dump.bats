@@ -502,10 +502,13 @@ teardown() {
     says 'trace-dump: /proc/self/mem: Input/output error'
     status_is 1 trace-dump "$BIN/trace-dump"
     says 'a program or library, not an SPDK trace file'
-    mktrace "$DATA/common.jsonl" | gzip >trace.gz
-    status_is 1 trace-dump trace.gz
-    says 'trace.gz: compressed by gzip, not an SPDK trace file; try: gzip -dc trace.gz | trace-dump'
     head -c 300000 /dev/urandom >random
+    mktrace "$DATA/common.jsonl" | gzip >trace.gz
+    status_is 1 trace-dump - < <(cat trace.gz)
+    says '<stdin>: compressed by gzip, not an SPDK trace file; try: gzip -dc - | trace-dump'
+    gzip -c random >random.gz
+    status_is 1 trace-dump random.gz
+    says 'random.gz: not an SPDK trace file'
     status_is 1 trace-dump random
     says 'not an SPDK trace file'
     head -c 3000000 /dev/zero >zero

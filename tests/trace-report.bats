@@ -705,8 +705,10 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     equal "$stderr" 'trace-report: probes: probe lines, not a trace; try: trace-report trace probes'
     status_is 1 trace-report probes
     says 'probe lines, not a trace; try: trace-report TRACE probes'
-    status_is 1 trace-report trace.gz
-    equal "$stderr" 'trace-report: trace.gz: compressed by gzip, not an SPDK trace file; try: gzip -dc trace.gz >trace; trace-report trace'
+    diff <(trace-report trace probes) <(trace-report trace.gz probes | sed 's/trace\.gz/trace/')
+    { printf BZh9; cat trace; } >trace.bz2
+    status_is 1 trace-report trace.bz2
+    equal "$stderr" 'trace-report: trace.bz2: compressed by bzip2, not an SPDK trace file; try: bzip2 -dc trace.bz2 >trace; trace-report trace'
     status_is 1 trace-report trace probes.gz
     equal "$stderr" 'trace-report: probes.gz: compressed by gzip, not probe lines; try: gzip -dc probes.gz >probes; trace-report TRACE probes'
     status_is 1 trace-report trace /etc/passwd

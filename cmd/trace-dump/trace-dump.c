@@ -32,6 +32,7 @@
 #include "reader.h"
 #include "record.h"
 #include "sandbox.h"
+#include "unpack.h"
 #include "utf8.h"
 
 enum {
@@ -55,6 +56,7 @@ static struct {
 
 struct dump {
 	const char *name; /* for messages */
+	struct unpack unpack;
 	struct reader reader;
 	struct follow follow; /* only with -F */
 	struct filter filter;
@@ -406,7 +408,7 @@ int main(int argc, char **argv)
 	int fd;
 
 	if (path) {
-		fd = io_open(path);
+		fd = opt.follow ? io_open(path) : unpack_file(&d.unpack, io_open(path));
 		d.name = io_name(path);
 	} else {
 		path = found = process_open_trace(opt.pid, &fd, &error);
@@ -437,6 +439,7 @@ int main(int argc, char **argv)
 	anchors_free(&d.anchors);
 	reader_close(&d.reader);
 	input_close(&in);
+	good &= unpack_close(&d.unpack, d.name, good && !d.out.error) == 0;
 	free(found);
 	return cli_close(&d.out, good ? EXIT_SUCCESS : EXIT_FAILURE);
 }

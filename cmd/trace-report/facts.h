@@ -22,6 +22,7 @@
 #include "series.h"
 #include "shares.h"
 #include "spdk.h"
+#include "unpack.h"
 #include "still.h"
 #include "story.h"
 
@@ -49,7 +50,8 @@ struct facts {
 	char *kernel_file;
 	char *answers; /* the file of rpc, if it lists connections */
 	int trace_fd, usdt_fd, offcpu_fd, bio_fd, parts_fd, rpc_fd,
-		kernel_fd; /* of those that are not NULL, until they are read */
+		kernel_fd;    /* of those that are not NULL, until they are read */
+	struct unpack unpack; /* of a trace that is compressed: then trace_fd is a pipe */
 	bool is_folder;
 	struct slice parts, rpc, kernel; /* contents of the files; kernel: of threads and connections */
 	char *min_us;      /* the least microseconds of a slow request, of the flight recorder; NULL: any */

@@ -207,7 +207,8 @@ bool pass_run(struct facts *f, bool pictures)
 	struct input in;
 
 	if (open_trace(&p, &in)) {
-		if (pictures)
+		/* a document from a pipe is read once */
+		if (pictures && (!p.reader.is_json || in.whole))
 			series_start(&f->series, (length_of(&in) + 1) / SERIES_STEPS);
 		line_open(&p.writer, &p.reader.trace, p.reader.trace.tsc_rate, NULL, &text);
 		start(&p);
@@ -227,5 +228,5 @@ bool pass_run(struct facts *f, bool pictures)
 	}
 	reader_close(&p.reader);
 	input_close(&in);
-	return p.good;
+	return unpack_close(&f->unpack, io_name(f->trace), p.good) == 0 && p.good;
 }

@@ -275,6 +275,7 @@ static void find_trace(struct facts *f, int argc, char **argv)
 			errx(EXIT_FAILURE,
 			     "%s: not a regular file: the commands on the page read it again; save it to a file first",
 			     io_name(f->trace));
+		f->trace_fd = unpack_file(&f->unpack, f->trace_fd);
 	}
 	f->usdt = operand(argc, argv);
 	f->usdt_fd = f->usdt ? open(f->usdt, O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;

@@ -103,6 +103,20 @@ int unpack_open(struct unpack *u, enum input_kind kind, int fd, struct slice sta
 	return out;
 }
 
+int unpack_file(struct unpack *u, int fd)
+{
+	char start[8];
+	ssize_t n = pread(fd, start, sizeof(start), 0);
+	enum input_kind kind = n > 0 ? kind_of((struct slice){start, n}, KIND_UNKNOWN) : KIND_UNKNOWN;
+	int out;
+
+	*u = (struct unpack){};
+	if (kind != KIND_XZ && kind != KIND_GZIP)
+		return fd;
+	out = unpack_open(u, kind, fd, (struct slice){start, 0});
+	return out < 0 && errno == ENOENT ? fd : out;
+}
+
 int unpack_close(struct unpack *u, const char *name, bool was_read)
 {
 	char *ending;

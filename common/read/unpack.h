@@ -18,6 +18,12 @@ struct unpack {
 int unpack_open(struct unpack *u, enum input_kind kind, int fd, struct slice start);
 
 /*
+ * The same for a file whose start can be read again, if xz or gzip has compressed it and the program is installed; else
+ * returns fd, which may be -1.
+ */
+int unpack_file(struct unpack *u, int fd);
+
+/*
  * Waits for the program; ends it first unless all was read. Returns 0, or -1 after a message about the file of this
  * name if the program failed.
  */
