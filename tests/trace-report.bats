@@ -861,14 +861,9 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     equal "$(sed -n 's/.*class="heat".*<title>.* to .*: \([0-9]*\)<.*/\1/p' page.html | awk '{ n += $1 } END { print n }')" \
         "$(grep -v -e '"open"' -e '"cut"' spans | grep -vc '"admin":true')"
     # each host has a strip; a third of its bars are of the layer with most of the time
-    # what a request waits for below itself is no time of the target
-    equal "$(grep -o 'class="[^"]*"><title>TCP_REQ_EXECUTING ' page.html | sort -u)" 'class="c9"><title>TCP_REQ_EXECUTING '
     for host in backup-1 db-1 db-2; do grep -q "<text x=\"64\" y=\"11\">$host</text>" page.html; done
     grep -q ': count [0-9]*, mean [0-9.]* [um]s, [0-9]*% buffer</title>' page.html
     grep -q '<title>backup-1/1: [0-9]* of [0-9]*</title>' page.html
-    # of the slowest request, the widths of states and of layers add up to the whole
-    sed -n '/<text.* ms: r40 of backup-1/,/<\/svg>/s/^<rect.* width="\([0-9.]*\)" height="20.0".*/\1/p' page.html |
-        awk '{ n += $1 } END { exit !(n > 1270 && n < 1290) }'
     # pictures without requests are left out
     grep -v '"us":' "$DATA/common.jsonl" | mktrace -L 0 >none
     status_is 0 trace-report --html none.html none

@@ -57,15 +57,6 @@ void facts_put_time(struct out *out, double us)
 	out_duration_text(out, facts_ns(us));
 }
 
-enum layer facts_layer(struct slice name)
-{
-	enum layer layer = 0;
-
-	while (layer < LAYER_UNKNOWN && !slice_is(name, spdk_layers[layer]))
-		layer++;
-	return layer;
-}
-
 void facts_put(struct out *out, struct slice raw)
 {
 	out_visible_json(out, raw);

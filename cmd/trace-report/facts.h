@@ -164,9 +164,6 @@ uint64_t facts_ns(double us);
 /* Microseconds for people, as out_duration_text(). */
 void facts_put_time(struct out *out, double us);
 
-/* The layer with this name; LAYER_UNKNOWN if no layer has it. */
-enum layer facts_layer(struct slice name);
-
 /* A string as written in JSON, for a terminal. */
 void facts_put(struct out *out, struct slice raw);
 

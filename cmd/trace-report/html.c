@@ -14,8 +14,7 @@
 enum {
 	LEFT = 64, /* of what is over time, for the scale */
 	WIDE = 640,
-	STRIP = 56, /* height of a host's */
-	BAR = 22,
+	STRIP = 56,  /* height of a host's */
 	HOLDERS = 6, /* that have colours, after those of layers */
 };
 
@@ -27,7 +26,7 @@ static const char style[] =
 	"pre{margin:0;font:13px/1.35 ui-monospace,Menlo,Consolas,\"DejaVu Sans Mono\",monospace}\n"
 	"h2{font-size:1em;margin:1.5em 0 .3em}h2:first-child{margin-top:0}svg{display:block}\n"
 	"svg text{font:11px ui-monospace,Menlo,Consolas,\"DejaVu Sans Mono\",monospace;fill:var(--ink)}\n"
-	".n{text-anchor:end}.s text{fill:#1f2328;pointer-events:none}.s rect{stroke:var(--paper)}\n"
+	".n{text-anchor:end}\n"
 	".axis{stroke:var(--faint)}.heat{fill:var(--heat)}\n"
 	".c10{fill:#0969da}.c11{fill:#bf8700}.c12{fill:#8250df}.c13{fill:#1a7f37}.c14{fill:#cf222e}.c15{fill:#57606a}"
 	"\n";
@@ -291,79 +290,6 @@ static void put_buffers(struct out *out, const struct series *s)
 	out_text(out, "</svg>\n");
 }
 
-/* A part of a story's bar, with its name where there is room. */
-static double put_part(struct out *out, double x, double y, double width, struct slice name, double us, unsigned colour)
-{
-	start_rect(out, x, y, width, BAR - 2, colour);
-	put_name(out, name);
-	out_text(out, " ");
-	facts_put_time(out, us);
-	end_rect(out);
-	if (7.0 * name.n + 6 < width) {
-		out_printf(out, "<text x=\"%.1f\" y=\"%.1f\">", x + 4, y + 14);
-		put_name(out, name);
-		out_text(out, "</text>\n");
-	}
-	return x + width;
-}
-
-/* Whether a part of a life has a fifth of a pixel. Of a life of 0 none has. */
-static bool is_visible(double us, double life)
-{
-	return life > 0 && us * WIDE >= 0.2 * life;
-}
-
-/* A bar of the states that a request was in, and one of the layers that its time is divided among. */
-static void put_story(struct out *out, struct slice span)
-{
-	double life = facts_number(span, "life"), x = LEFT, us;
-	struct out what = {.fd = OUT_MEMORY};
-	struct slice key, value;
-	struct json j, state;
-
-	facts_put_what(&what, span);
-	start_picture(out, 2 * BAR + 22);
-	out_printf(out, "<text x=\"%d\" y=\"11\">", LEFT);
-	facts_put_time(out, life);
-	out_text(out, ": ");
-	out_xml(out, out_contents(&what));
-	out_text(out, "</text>\n<g class=\"s\">\n");
-	for (facts_each(&j, facts_text(span, "states")); facts_next(&j, NULL, &value);) {
-		struct slice name = {}, time = {};
-
-		facts_each(&state, value);
-		if (!facts_next(&state, NULL, &name) || !facts_next(&state, NULL, &time))
-			break;
-		us = strtod(time.p, NULL);
-		if (!is_visible(us, life))
-			continue;
-		if (slice_is(name, "null"))
-			x = put_part(out, x, 17, us / life * WIDE, slice_of("unknown"), us, LAYER_UNKNOWN);
-		else
-			x = put_part(out, x, 17, us / life * WIDE, json_unquoted(name), us,
-				     palette_of(spdk_tpoint(json_unquoted(name))));
-	}
-	x = LEFT;
-	for (facts_each(&j, facts_text(span, "layers")); facts_next(&j, &key, &value);) {
-		us = strtod(value.p, NULL);
-		if (is_visible(us, life))
-			x = put_part(out, x, 17 + BAR, us / life * WIDE, key, us, facts_layer(key));
-	}
-	out_text(out, "</g></svg>\n");
-	out_close(&what);
-}
-
-static void put_stories(struct out *out, const struct facts *f)
-{
-	const struct facts_span *spans = facts_slowest(f);
-
-	if (!spans->line.n)
-		return;
-	put_heading(out, "The slowest requests: their states, and the layers of their time");
-	for (size_t i = 0; i < f->num_slowest && spans[i].line.n; i++)
-		put_story(out, spans[i].line);
-}
-
 void html_write(struct out *out, struct facts *f, struct slice page)
 {
 	struct out title = {.fd = OUT_MEMORY};
@@ -382,7 +308,6 @@ void html_write(struct out *out, struct facts *f, struct slice page)
 	put_layers(out, f);
 	put_heat(out, &f->series.heat);
 	put_buffers(out, &f->series);
-	put_stories(out, f);
 	out_text(out, "</main>\n</html>\n");
 	out_close(&title);
 }

@@ -106,7 +106,7 @@ int unpack_open(struct unpack *u, enum input_kind kind, int fd, struct slice sta
 int unpack_file(struct unpack *u, int fd)
 {
 	char start[8];
-	ssize_t n = pread(fd, start, sizeof(start), 0);
+	ssize_t n = fd >= 0 ? pread(fd, start, sizeof(start), 0) : 0;
 	enum input_kind kind = n > 0 ? kind_of((struct slice){start, n}, KIND_UNKNOWN) : KIND_UNKNOWN;
 	int out;
 
