@@ -1194,6 +1194,59 @@ h="b",object="r"} 1'
     equal "$(cat names)" 20000
 }
 
+@test "-o replaces a file for node_exporter with the sums so far, as a whole" {
+    gzip -dc "$DATA/slow-host.trace.gz" | trace-dump -q >lines
+    qpair-lifetimes "$DATA/slow-host-probes.txt" >lifetimes
+    mkdir folder
+    echo old >folder/x.prom
+    exec 5<folder/x.prom
+    # as of a live trace, which waits in the middle
+    {
+        head -n 2500 lines
+        wait_for grep -q 'trace_latency_life_seconds_count.*object="r"' folder/x.prom
+        cp folder/x.prom before
+        tail -n +2501 lines
+    } | trace-latency -q -l lifetimes -g host --openmetrics -i 0.005 -o folder/x.prom
+    equal "$(ls folder)" x.prom
+    # who had it open has all of it
+    equal "$(cat <&5)" old
+    trace-latency -q -l lifetimes -g host --openmetrics lines | diff - folder/x.prom
+    count() { sed -n 's/^trace_latency_life_seconds_count{.*db-1.*object="r".*} //p' "$1"; }
+    [ "$(count before)" -lt "$(count folder/x.prom)" ]
+    ! command -v promtool >/dev/null || promtool check metrics <folder/x.prom
+    # what the dashboard asks for is there
+    jq -r '.panels[].targets[].expr, .templating.list[1].query' "$ROOT/docs/grafana.json" | grep -o 'trace_latency_[a-z_]*' | sort -u >asked
+    [ "$(wc -l <asked)" -gt 4 ]
+    while read -r name; do grep -q "^$name{host=" folder/x.prom; done <asked
+    status_is 1 trace-latency -q --openmetrics -o missing/x.prom lines
+    equal "$stderr" 'trace-latency: missing/x.prom: No such file or directory'
+    for options in '-o x' '--openmetrics -i 1' '-e -i 1' '--screen' '--screen -i 1 -j' '--screen -i 1 --reactors'; do
+        # shellcheck disable=SC2086 # they are words
+        status_is 2 command trace-latency $options lines
+    done
+}
+
+@test "--screen draws the latest interval, and what is in flight, in one place" {
+    gzip -dc "$DATA/slow-host.trace.gz" | trace-dump -q >lines
+    qpair-lifetimes "$DATA/slow-host-probes.txt" >lifetimes
+    mkfifo live
+    script -qec "stty rows 12 cols 100; $(type -P trace-latency) -q --color never -l lifetimes -g host --layers -i 0.01 --screen live" screens </dev/null >/dev/null &
+    {
+        head -n 3000 lines
+        # the target hangs: ages grow
+        sleep 1.5
+    } >live
+    wait $!
+    tr -d '\r' <screens | sed 's/\x1b\[K//g' | awk -v RS='\033\\[H' 'NR > 1 { print > "screen." NR }'
+    [ "$(ls screen.* | wc -l)" -gt 5 ]
+    grep -q '^db-1 *r  *[0-9]' screen.3
+    for screen in screen.*; do [ "$(wc -l <"$screen")" -le 12 ]; done
+    age() { sed -n '/^in flight: [1-9][0-9]*, the oldest/{n;p}' "$1"; }
+    equal "$(age screen.4 | grep -c ' of .*: TCP_REQ_[A-Z0-9_]*')" 1
+    cat screen.* >all
+    grep -qE '^ *1[.][0-9]+ s   *r[0-9]+ of ' all
+}
+
 @test "promtool reads --openmetrics" {
     export LC_ALL=C.UTF-8
     command -v promtool >/dev/null || skip 'promtool is not here: apt-get install prometheus'

@@ -132,7 +132,7 @@ static void start_file(struct reading *r)
 				  .context = r,
 				  .emit = add_span,
 				  .has_lcores = shares};
-	if (sums->group.n || shares)
+	if (sums->group.n || shares || r->pause)
 		r->spans.entry = see_entry;
 	if (r->reactors) {
 		r->spans.emit = end_request;
@@ -148,6 +148,14 @@ static void start_file(struct reading *r)
 	r->lcores.connections = &r->connections;
 }
 
+static void pass(void *context)
+{
+	struct reading *r = context;
+
+	spans_pass(&r->spans, r->spans.now + INTERACTIVE_TICK_MS * 1000000);
+	r->pause(r->sums.context);
+}
+
 int reading_file(struct reading *r, const char *path)
 {
 	struct each_traceline in;
@@ -158,6 +166,7 @@ int reading_file(struct reading *r, const char *path)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	in.quiet = r->quiet;
 	in.joining = r->joining;
+	in.pause = r->pause ? pass : NULL;
 	status = each_traceline_run(&in, r->reactors ? add_entry : add_line, r);
 	r->lines = in.lines.number;
 	spans_end(&r->spans);

@@ -16,6 +16,7 @@ struct reading {
 	bool quiet;              /* no notes about a trace file */
 	struct joining *joining; /* names objects; or NULL */
 	struct out *out;
+	void (*pause)(void *context); /* gets the context of sums, every INTERACTIVE_TICK_MS without a line; or NULL */
 
 	struct lcore_rows lcores;
 	uint64_t wall; /* if wanted: the latest time of day in the lines of all files so far; 0: none */

@@ -15,6 +15,7 @@
 #include "cli.h"
 #include "count.h"
 #include "encode.h"
+#include "interactive.h"
 #include "io.h"
 #include "joining.h"
 #include "layers_table.h"
@@ -25,6 +26,8 @@
 #include "print.h"
 #include "rates_table.h"
 #include "reading.h"
+#include "screen.h"
+#include "textfile.h"
 #include "threshold.h"
 
 enum { EXIT_WORSE = 3 };
@@ -33,9 +36,10 @@ static struct {
 	enum { TABLE, JSON, ENCODED, OPENMETRICS } output;
 	enum { TIMES, SHARES, RATES, REACTORS } what; /* is measured */
 	bool histograms;                              /* in the table, or as JSON */
-	bool merge, related, admin, quiet;
+	bool merge, related, admin, quiet, screen;
 	uint64_t interval; /* ns; 0: none */
 	const char *base;  /* file to compare with, or NULL */
+	const char *file;  /* of -o, or NULL */
 	struct threshold threshold;
 	const char **keys; /* of -g */
 	size_t num_keys, cap_keys;
@@ -46,6 +50,9 @@ struct run {
 	struct reading reading;
 	struct rows base; /* of the earlier run */
 	struct output to;
+	struct out shown; /* of --screen: the terminal, as a screen is made in memory */
+	unsigned idle_ms; /* since the latest line or screen */
+	bool failed;      /* a file could not be replaced, after a message */
 };
 
 /* Prints what was measured, in all or in an interval. */
@@ -73,10 +80,47 @@ static void print(struct run *run, bool last)
 		print_table(&run->to, rows, base);
 }
 
+/* What is in flight does not end the interval: a target that hangs writes nothing. */
+static void show(struct run *run, bool last)
+{
+	struct reading *r = &run->reading;
+
+	run->to.out.len = 0;
+	run->idle_ms = 0;
+	print(run, last);
+	if (!last)
+		screen_put_open(&run->to.out, &r->spans, &r->connections);
+	screen_show(&run->shown, out_contents(&run->to.out));
+}
+
+static void replace_file(struct run *run, bool last)
+{
+	run->to.out.len = 0;
+	print(run, last);
+	if (textfile_replace(opt.file, out_contents(&run->to.out)) == 0)
+		return;
+	warn("%s", io_name(opt.file));
+	run->failed = true;
+}
+
+static void put(struct run *run, bool last)
+{
+	(opt.screen ? show : opt.file ? replace_file : print)(run, last);
+}
+
 /* An interval is over. */
 static void print_interval_of(void *context)
 {
-	print(context, false);
+	put(context, false);
+}
+
+static void pass(void *context)
+{
+	struct run *run = context;
+
+	run->idle_ms += INTERACTIVE_TICK_MS;
+	if (run->idle_ms * 1000000ULL >= opt.interval)
+		show(run, false);
 }
 
 /* Returns false, after a message, if there is nothing. For a mapper (-e) that is no error, only a note. */
@@ -191,6 +235,10 @@ static const struct cli_option options[] = {
 	{'e', "encode", NULL, "lines that --merge adds up and --against reads", .choice = &opt.output, ENCODED},
 	{0, "openmetrics", NULL, "OpenMetrics for Prometheus: histograms with exact counts", .choice = &opt.output,
 	 OPENMETRICS},
+	{'o', "output", "FILE", "with --openmetrics: replace FILE, with -i after each interval, for node_exporter",
+	 .text = &opt.file},
+	{0, "screen", NULL, "with -i: draw each table in place of the last, and below it what is in flight",
+	 .flag = &opt.screen},
 	{0, "merge", NULL, "the files have encoded lines, of any number of runs in any order", .flag = &opt.merge},
 	{0, "against", "FILE", "show how much larger times are than in these encoded lines", .text = &opt.base},
 	{0, "fail-over", "P:N", "exit 3 when percentile P, such as p99, of a row is more than N percent larger",
@@ -230,6 +278,7 @@ enum {
 	AS_LINES = 256,   /* -e, --openmetrics */
 	AS_HISTOGRAMS = 512,
 	LIFETIMES = 1024,
+	ON_SCREEN = 2048,
 };
 
 static unsigned given(void)
@@ -238,7 +287,7 @@ static unsigned given(void)
 	       (opt.related ? RELATED : 0) | (opt.interval ? INTERVAL : 0) | (opt.base ? AGAINST : 0) |
 	       (opt.what ? OTHER_TABLE : 0) | (opt.what == REACTORS ? LCORES : 0) |
 	       (opt.output == ENCODED || opt.output == OPENMETRICS ? AS_LINES : 0) |
-	       (opt.histograms ? AS_HISTOGRAMS : 0) | (opt.joining.n ? LIFETIMES : 0);
+	       (opt.histograms ? AS_HISTOGRAMS : 0) | (opt.joining.n ? LIFETIMES : 0) | (opt.screen ? ON_SCREEN : 0);
 }
 
 /* Options of which none can be combined with any of the others. */
@@ -251,7 +300,8 @@ static const struct {
 	{MERGED, OTHER_TABLE, "--layers, --rates and --reactors are for trace lines"},
 	{AGAINST, AS_LINES | AS_HISTOGRAMS, "--against is for a table or -j"},
 	{AS_HISTOGRAMS, AS_LINES, "-H is for a table or -j"},
-	{INTERVAL, AGAINST | AS_LINES, "-i cannot be combined with -e, --openmetrics or --against"},
+	{INTERVAL, AGAINST, "-i cannot be combined with --against"},
+	{ON_SCREEN, MERGED | AS_LINES | LCORES, "--screen is for tables of requests in a live trace"},
 	{OTHER_TABLE, RELATED | AGAINST | AS_LINES | AS_HISTOGRAMS,
 	 "--layers, --rates and --reactors cannot be combined with -e, -H, --openmetrics, -r or --against"},
 	{LCORES, KEYS, "--reactors has a row for each lcore: it cannot be combined with -g"},
@@ -262,6 +312,12 @@ static void check_options(void)
 	for (size_t i = 0; i < COUNT(conflicts); i++)
 		if (given() & conflicts[i].some && given() & conflicts[i].others)
 			cli_usage("%s", conflicts[i].why);
+	if (opt.file && opt.output != OPENMETRICS)
+		cli_usage("-o is for --openmetrics");
+	if (opt.interval && (opt.output == ENCODED || (opt.output == OPENMETRICS && !opt.file)))
+		cli_usage("-i cannot be combined with -e, or with --openmetrics unless -o names a file");
+	if (opt.screen && (!opt.interval || opt.output != TABLE))
+		cli_usage("--screen needs -i, and is for a table");
 	if (opt.threshold.percentile && !opt.base)
 		cli_usage("--fail-over needs --against");
 }
@@ -313,20 +369,28 @@ static void start(struct run *run)
 	struct reading *r = &run->reading;
 	struct sums *sums = &r->sums;
 
-	out_open(&run->to.out, STDOUT_FILENO);
+	if (opt.screen || opt.file)
+		run->to.out.fd = OUT_MEMORY;
+	else
+		out_open(&run->to.out, STDOUT_FILENO);
+	out_open(&run->shown, STDOUT_FILENO);
 	run->to.terminal = terminal_open(false);
 	run->to.is_json = opt.output == JSON;
+	run->to.terminal.plain &= !opt.screen;
 	*r = (struct reading){.reactors = opt.what == REACTORS,
 			      .quiet = opt.quiet,
 			      .joining = &opt.joining,
 			      .interval = opt.interval,
-			      .wants_wall = opt.output == OPENMETRICS,
-			      .out = &run->to.out};
+			      /* which node_exporter refuses */
+			      .wants_wall = opt.output == OPENMETRICS && !opt.file,
+			      .pause = opt.screen ? pass : NULL,
+			      .out = opt.screen ? &run->shown : &run->to.out};
 	*sums = (struct sums){.wanted = wanted[opt.what],
 			      .related = opt.related,
 			      .admin = opt.admin,
 			      .interval = opt.what == REACTORS ? 0 : opt.interval,
 			      .over = print_interval_of,
+			      .keeps = opt.file,
 			      .context = run};
 	group_start(&sums->group, opt.keys, opt.num_keys, &sums->rows.groups, ROWS_GROUPS);
 }
@@ -349,7 +413,9 @@ int main(int argc, char **argv)
 		status = EXIT_FAILURE;
 	if (opt.threshold.percentile && !threshold_applies(rows, &run.base, io_name(opt.base)))
 		exit(EXIT_USAGE);
-	print(&run, true);
+	put(&run, true);
+	if (run.failed)
+		status = EXIT_FAILURE;
 	if (opt.base)
 		note_gone(&run);
 	if (opt.threshold.percentile)
@@ -358,5 +424,8 @@ int main(int argc, char **argv)
 	rows_free(&run.base);
 	joining_free(&opt.joining);
 	free(opt.keys);
-	return cli_close(&run.to.out, status);
+	if (run.to.out.fd != OUT_MEMORY)
+		return cli_close(&run.to.out, status);
+	out_close(&run.to.out);
+	return cli_close(&run.shown, status);
 }

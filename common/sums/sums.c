@@ -145,10 +145,12 @@ static void next_interval(struct sums *m, uint64_t ns)
 {
 	if (m->rows.interval.to)
 		m->over(m->context);
+	m->rows.interval = interval_of(ns, m->interval);
+	if (m->keeps)
+		return;
 	rows_clear(&m->rows);
 	shares_free(&m->shares);
 	rates_free(&m->rates);
-	m->rows.interval = interval_of(ns, m->interval);
 }
 
 void sums_span(struct sums *m, const struct span *s)

@@ -29,6 +29,7 @@ struct sums {
 	const struct proofs *proofs;     /* of the spans, for shares */
 	uint64_t interval;               /* ns; 0: none */
 	void (*over)(void *context);     /* an interval is over, and what is summed up will be cleared */
+	bool keeps;                      /* no, it will not be */
 	void *context;                   /* for over */
 	struct group group;              /* see group_start() */
 
