@@ -124,6 +124,31 @@ end $writer mktrace"
     [ -s "$output/README" ]
 }
 
+@test "several processes are recorded side by side, each into a folder of its own" {
+    make_tools
+    start_target
+    started=$writer
+    TRACE=$TRACE.b start_target
+    status_is 0 trace-record -p "$started" -p "$writer" -o both 0.5
+    equal "$output" both
+    equal "$(stat -c '%a %n' both both/*)" "$(printf '700 %s\n' both "both/mktrace.$started" "both/mktrace.$writer" | sort -k 2)"
+    for folder in both/*; do
+        equal "$(part target pid)" "${folder##*.}"
+        equal "$(part trace status)" 'done'
+        has_entries 100 "$folder/trace.bin"
+    done
+    # it ends with all of them, at a signal
+    begin_recording -p "$started,$writer" -o again 60
+    wait_for sh '[ $(grep -c "recording mktrace" err) = 2 ]'
+    kill -TERM $recorder
+    end_recording 0
+    rm "$TRACE.b"
+    equal "$(cat again/*/parts.jsonl | jq -r 'select(.part == "trace").status')" $'done\ndone'
+    status_is 2 trace-record -p "$started" -p "$writer" --trigger-us 5
+    says 'trace-record: --trigger-us is for one process: each of several would have other requests'
+    folder=
+}
+
 @test "what the network did to connections of a target" {
     make_tools
     mkfifo go

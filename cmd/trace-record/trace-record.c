@@ -5,12 +5,15 @@
  * tools of this toolkit record, side by side; what one of them cannot record is said, and the others go on.
  */
 #include <err.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,7 +44,7 @@ enum {
 };
 
 static struct {
-	pid_t pid;
+	pid_t pids[CLI_IDS];
 	const char *directory, *rpc_socket;
 	uint64_t duration_ns, max_size;
 	uint64_t slow_ns, keep_ns, folders; /* of the flight recorder; 0: not given */
@@ -55,6 +58,7 @@ struct recording {
 	struct out state, kernel; /* lines so far */
 	struct description description;
 	int kmsg; /* a file */
+	bool is_one_of_several;
 	bool bad; /* files of the folder could not be written */
 };
 
@@ -186,19 +190,21 @@ static bool is_complete(const struct recording *r)
 	return good;
 }
 
-static char *default_folder(pid_t pid)
+/* target: empty if it is for several. */
+static char *default_folder(const char *target)
 {
 	time_t now = time(NULL);
 	char date[32];
 	struct tm utc;
 
 	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", gmtime_r(&now, &utc));
-	return mem_printf("trace-record.%d.%s", pid, date);
+	return mem_printf("trace-record.%s%s", target, date);
 }
 
 static const struct cli_option options[] = {
 	{'o', "output", "FILE", "the folder to make; default trace-record.PID.DATE-TIME", .text = &opt.directory},
-	{'p', "pid", "PID", "record this process; default: the only one with an SPDK trace", .pid = &opt.pid},
+	{'p', "pid", "PID",
+	 "record this process; default: the only one with an SPDK trace; may be given more than once", .ids = opt.pids},
 	{'q', "quiet", NULL, "no notes", .flag = &opt.quiet},
 	{0, "folders", "N", "with --trigger-us: end after N folders", .count = &opt.folders},
 	{0, "keep", "SEC", "with --trigger-us: seconds in a folder, and from one to the next; default 5",
@@ -231,6 +237,8 @@ static void parse_options(int argc, char **argv)
 
 	cli_parse(&cli, argc, argv);
 	cli_seconds(argc, argv, &opt.duration_ns);
+	if (opt.slow_ns && opt.pids[1])
+		cli_usage("--trigger-us is for one process: each of several would have other requests");
 	if (!opt.slow_ns && (opt.keep_ns || opt.folders))
 		cli_usage("%s is for --trigger-us", opt.keep_ns ? "--keep" : "--folders");
 	if (!opt.slow_ns && !opt.duration_ns)
@@ -282,29 +290,88 @@ static bool record_once(struct recording *r)
 	if (!folder_has_name(&r->folder))
 		return false;
 	out_open(&out, STDOUT_FILENO);
-	out_printf(&out, "%s\n", r->folder.path);
+	if (!r->is_one_of_several)
+		out_printf(&out, "%s\n", r->folder.path);
 	return cli_close(&out, is_complete(r) ? EXIT_SUCCESS : EXIT_FAILURE) == EXIT_SUCCESS;
 }
 
-int main(int argc, char **argv)
+/* Returns whether all went well. */
+static bool run(struct recording *r)
 {
-	static struct recording r;
-	char *made = NULL;
-	bool good;
-
-	parse_options(argc, argv);
-	target_find(&r.target, opt.pid);
-	if (!opt.directory)
-		opt.directory = made = default_folder(r.target.pid);
-	folder_create(&r.folder, opt.directory);
-	cpus_leave_to(r.target.pid);
+	folder_create(&r->folder, opt.directory);
 	signals_catch(NULL);
 	signal(SIGPIPE, SIG_IGN);
 	/* if it is ignored, as whoever started the tool may have it, waitpid() fails */
 	signal(SIGCHLD, SIG_DFL);
-	r.state.fd = r.kernel.fd = OUT_MEMORY;
-	r.kmsg = kmsg_open();
-	good = opt.slow_ns ? fly(&r) : record_once(&r);
+	r->state.fd = r->kernel.fd = OUT_MEMORY;
+	r->kmsg = kmsg_open();
+	return opt.slow_ns ? fly(r) : record_once(r);
+}
+
+/* Records a process into a folder of its own in this one. Returns the id of the process that does it. */
+static pid_t start_one(struct recording *r, const struct folder *all)
+{
+	pid_t child = fork();
+
+	if (child < 0)
+		err(EXIT_FAILURE, "fork");
+	if (child)
+		return child;
+	/* a signal from the terminal comes once, from the parent */
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	signals_forget();
+	r->is_one_of_several = true;
+	opt.directory = mem_printf("%s/%s.%d", all->name, r->target.name, r->target.pid);
+	_exit(run(r) ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+/* Returns whether all went well. */
+static bool run_all(struct recording *all, size_t n)
+{
+	struct folder folder;
+	pid_t children[CLI_IDS];
+	bool good = true;
+	struct out out;
+
+	opt.max_size /= n;
+	folder_create(&folder, opt.directory);
+	signals_catch(NULL);
+	signal(SIGCHLD, SIG_DFL);
+	for (size_t i = 0; i < n; i++)
+		children[i] = start_one(&all[i], &folder);
+	for (size_t i = 0; i < n; i++) {
+		int status = 0;
+
+		while (waitpid(children[i], &status, 0) < 0 && errno == EINTR)
+			for (size_t k = i; k < n && signals_caught(); k++)
+				kill(children[k], SIGTERM);
+		good &= !status;
+	}
+	if (!folder_has_name(&folder))
+		return false;
+	out_open(&out, STDOUT_FILENO);
+	out_printf(&out, "%s\n", folder.path);
+	return cli_close(&out, good ? EXIT_SUCCESS : EXIT_FAILURE) == EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	static struct recording all[CLI_IDS];
+	char target[16], *made = NULL;
+	size_t n = 0;
+	bool good;
+
+	parse_options(argc, argv);
+	do {
+		target_find(&all[n].target, opt.pids[n]);
+		cpus_leave_to(all[n].target.pid);
+		n++;
+	} while (n < CLI_IDS && opt.pids[n]);
+	snprintf(target, sizeof(target), "%d.", all[0].target.pid);
+	if (!opt.directory)
+		opt.directory = made = default_folder(n > 1 ? "" : target);
+	good = n > 1 ? run_all(all, n) : run(all);
 	free(made);
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

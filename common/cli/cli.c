@@ -201,7 +201,8 @@ static void parse_ids(const char *option, const char *text, pid_t ids[CLI_IDS])
 	char *copy = mem_copy(slice_of(text)), *rest = copy, *id;
 	size_t n = 0;
 
-	memset(ids, 0, CLI_IDS * sizeof(*ids));
+	while (n < CLI_IDS && ids[n])
+		n++;
 	while ((id = strsep(&rest, ","))) {
 		if (n == CLI_IDS)
 			cli_usage("%s: at most %d are possible", option, CLI_IDS);

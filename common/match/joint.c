@@ -139,9 +139,9 @@ static struct joint_queue *commands_of(struct joint *j, struct joint_source *s, 
 
 	while (requests->run < q->n && requests->seen >= q->runs[requests->run].request + q->runs[requests->run].n)
 		requests->run++;
-	run = &q->runs[requests->run];
-	if (requests->run == q->n || requests->seen < run->request)
+	if (requests->run == q->n || requests->seen < q->runs[requests->run].request)
 		return NULL;
+	run = &q->runs[requests->run];
 	*number = requests->seen - run->request + run->command;
 	return queue_of(&j->all[q->source], true, q->commands);
 }

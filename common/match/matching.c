@@ -454,23 +454,27 @@ static void pair_by_time(const struct matching *m, const struct ends *commands, 
 		add_run(join_queues(m, found, requests), at.command, at.request, most);
 }
 
+/* Adds what is matched of a queue of requests to what is known of its commands. */
+static void count_runs(struct matching *m, const struct side_queue *q)
+{
+	for (size_t i = 0; i < q->n; i++) {
+		const struct side_run *run = &q->runs[i];
+		struct side_queue *c = &m->sides[q->source].commands.all[q->commands];
+
+		if (!run->n)
+			continue;
+		c->first = c->matched ? min_u64(c->first, run->command) : run->command;
+		c->end = run->command + run->n > c->end ? run->command + run->n : c->end;
+		c->matched += run->n;
+	}
+}
+
 /* What became of commands. */
 static void count(struct matching *m)
 {
 	for (size_t i = 0; i < m->n; i++)
-		for (size_t k = 0; k < m->sides[i].requests.n; k++) {
-			const struct side_queue *q = &m->sides[i].requests.all[k];
-
-			for (const struct side_run *run = q->runs; run < q->runs + q->n; run++) {
-				struct side_queue *c = &m->sides[q->source].commands.all[q->commands];
-
-				if (!run->n)
-					continue;
-				c->first = c->matched ? min_u64(c->first, run->command) : run->command;
-				c->end = run->command + run->n > c->end ? run->command + run->n : c->end;
-				c->matched += run->n;
-			}
-		}
+		for (size_t k = 0; k < m->sides[i].requests.n; k++)
+			count_runs(m, &m->sides[i].requests.all[k]);
 	for (size_t i = 0; i < m->n; i++)
 		for (size_t k = 0; k < m->sides[i].commands.n; k++) {
 			const struct side_queue *c = &m->sides[i].commands.all[k];
