@@ -931,19 +931,24 @@ has_parts() { # NUMBER
     [ "$(children "$recorder" . | wc -w)" = "$1" ]
 }
 
+# Kills what finds slow requests, if it runs. Whether it is not started again.
+kill_watcher() {
+    local id
+    for id in $(children "$recorder" trace-spans); do
+        kill -KILL "$id" || true
+    done
+    grep -q 'not started again' err
+}
+
 @test "parts of the flight recorder that die are said, and started again" {
     make_tools
     start_target
     begin_flight --trigger-us 5000
     # what is killed time and again in its first seconds is not
-    for i in 1 2 3; do
-        kill -KILL "$(children "$recorder" trace-spans)"
-        wait_for has_killed "$i"
-        wait_for eval 'children "$recorder" trace-spans | grep -q .'
-    done
-    kill -KILL "$(children "$recorder" trace-spans)"
+    wait_for kill_watcher
     end_recording 1
-    equal "$(grep -c 'trace-record: watcher: ended early: killed by signal 9 (Killed); it is started again$' err)" 3
+    # more often where the machine is so slow that it has run for longer
+    [ "$(grep -c 'trace-record: watcher: ended early: killed by signal 9 (Killed); it is started again$' err)" -ge 3 ]
     grep -q 'trace-record: watcher: ended early: killed by signal 9 (Killed); not started again, as it has run for less than 5 seconds, like those before it' err
     grep -q 'trace-record: slow requests cannot be watched' err
     equal "$(ls rec)" README
