@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The filters over trace files: what they print is what they print over the lines of trace-dump.
+# bats file_tags=sanitizers
 
 load helpers
 
