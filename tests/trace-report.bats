@@ -547,7 +547,7 @@ unreadable() { # FILE WHY [COMMAND]...
     mktrace entries >stuck
     trace-report stuck probes >page
     sed -n 3p page | grep -qx 'in flight at the end: [0-9]*, the oldest for 34[.][0-9] ms'
-    sed -n 4p page | grep -qx '  34[.][0-9] ms: 1 of backup-1: in the target'
+    sed -n 4p page | grep -qx '  34[.][0-9] ms: 1 of backup-1: in target, behind target'
     equal "$(grep -c '^in flight' page)" 1
     trace-report --color always stuck probes | sed 's/\x1b\[[0-9;]*m//g' | diff page -
 }
@@ -575,16 +575,16 @@ unreadable() { # FILE WHY [COMMAND]...
     # it sleeps in interrupt mode, or it has run
     local call busy="\"state\":\"R\",$ran"
     for call in epoll_wait ppoll; do
-        look "\"state\":\"S\",\"syscall\":\"$call\",$ran" "\"state\":\"S\",\"syscall\":\"$call\",$ran" | grep -q '^in flight at the end: 37, the oldest for 3.0[01] s'
+        look "\"state\":\"S\",\"syscall\":\"$call\",$ran" "\"state\":\"S\",\"syscall\":\"$call\",$ran" | grep -q '^hang: [0-9]* of 37 requests wait for .*, for 3.0[01] s$'
     done
-    look "$blocked$ran" "$blocked${ran/9/900000}" | grep -q '^in flight'
+    look "$blocked$ran" "$blocked${ran/9/900000}" | grep -q '^hang: '
     # a subsystem that does not answer, though the target does
     echo '{"method":"nvmf_subsystem_get_qpairs","params":{"nqn":"nqn.s:\u001bdb"},"error":{"message":"no reply within 2 seconds"}}' >folder/rpc.jsonl
-    look "$busy" "${busy/9/1999999}" | grep -q '^in flight'
+    look "$busy" "${busy/9/1999999}" | grep -q '^hang: '
     echo '{"method":"thread_get_stats","result":{}}' >>folder/rpc.jsonl
     equal "$(look "$busy" "${busy/9/1999999}")" 'subsystem nqn.s:\x1bdb is paused or being paused: no reply'
     rm folder/rpc.jsonl
-    look "$busy" "${busy/9/1999999}" | grep -q '^in flight'
+    look "$busy" "${busy/9/1999999}" | grep -q '^hang: '
     echo '{"part":"trace","status":"done"}
 {"part":"rpc","status":"missing","why":"no reply within 2 seconds"}' >folder/parts.jsonl
     equal "$(look "$busy" "${busy/9/1999999}")" "reactor_$lcore has polled nothing since 1.00 s before the recording: it runs for 100 % of the time"
@@ -622,6 +622,59 @@ some_slow() { # SLOW [HOSTS]
     } | mktrace >trace
 }
 
+# A trace of N reads that come at once and of 10 us each, of which two at a time have a buffer.
+few_buffers() { # N BLOCKS
+    awk -v n="$1" -v blocks="$2" '
+        function line(us, tpoint, owner, object, rest) {
+            printf "%d {\"tsc\":%d,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"%s\",\"poller\":\"%s\",\"object\":%s%s}\n",
+                us, us * 1000, us, tpoint, owner, object, rest
+        }
+        function request(us, tpoint, i) {
+            line(us, tpoint, "t01", sprintf("{\"id\":\"r%d\",%s\"value\":\"0x%x\"}", i, us == i ? "" : sprintf("\"us\":%d.000,", us - i), 4096 + i), "")
+        }
+        BEGIN {
+            for (i = 1; i <= n; i++) {
+                got = 100 + 10 * int((i - 1) / 2)
+                request(i, "TCP_REQ_NEW", i); request(i, "TCP_REQ_NEED_BUFFER", i); request(got, "TCP_REQ_HAVE_BUFFER", i)
+                request(got + 1, "TCP_REQ_EXECUTING", i)
+                line(got + 1, "BDEV_IO_START", "b02", sprintf("{\"id\":\"i%d\",\"value\":\"0x%x\"}", i, 8192 + i),
+                    sprintf(",\"size\":%d,\"related\":\"r%d\",\"args\":{\"type\":1,\"ctx\":\"0x%x\",\"offset\":0,\"qd\":1}", blocks, i, 4096 + i))
+                line(got + 8, "BDEV_IO_DONE", "b02", sprintf("{\"id\":\"i%d\",\"us\":7.000,\"value\":\"0x%x\"}", i, 8192 + i), "")
+                request(got + 9, "TCP_REQ_COMPLETED", i)
+            }
+        }' >requests
+    mkdir -p folder
+    {
+        printf '%s\n' '{"layout":"any","tsc_rate":1000000000}' \
+            '{"id":1,"poller":"t01","tsc":1,"description":"10.0.0.1:5000 nqn.s 10.0.0.9:4420 qid:1"}' \
+            '{"id":2,"poller":"b02","tsc":1,"description":"bdev_Db"}'
+        local id=80 tpoint
+        for tpoint in NEW NEED_BUFFER HAVE_BUFFER EXECUTING COMPLETED; do
+            echo "{\"tpoint\":\"TCP_REQ_$tpoint\",\"id\":$((id++)),\"owner_type\":\"t\",\"object_type\":\"r\",\"new_object\":$([ $tpoint = NEW ] && echo true || echo false)}"
+        done
+        echo '{"tpoint":"BDEV_IO_START","id":100,"owner_type":"b","object_type":"i","new_object":true,"args":[{"name":"type","type":"int","size":8},{"name":"ctx","type":"ptr","size":8},{"name":"offset","type":"int","size":8},{"name":"qd","type":"int","size":4}],"related":[{"arg":"ctx","object_type":"r"}]}'
+        echo '{"tpoint":"BDEV_IO_DONE","id":101,"owner_type":"b","object_type":"i"}'
+        sort -s -n -k 1 requests | cut -d ' ' -f 2-
+    } >entries
+    mktrace entries >folder/trace.bin
+}
+
+@test "the size of a pool of buffers that would have been enough" {
+    few_buffers 12 256
+    trace-report folder >page
+    grep -x 'large buffers: 12 wanted at once at us=11.000, 2 there; some were waited for, in .* in all' page
+    if grep pool_count page; then false; fi
+    echo '{"method":"framework_get_config","params":{"name":"iobuf"},"result":[{"method":"iobuf_set_options","params":{"small_pool_count":64,"large_pool_count":18,"small_bufsize":8192,"large_bufsize":135168}}]}' >folder/rpc.jsonl
+    equal "$(trace-report folder | grep -A 1 '^large buffers')" "$(grep '^large buffers' page)
+  try: iobuf_set_options large_pool_count=28 (it is 18)"
+    # small ones; and a pool that was never empty, as the target says
+    few_buffers 12 8
+    trace-report folder | grep -A 1 '^small buffers: 12 wanted' | grep 'small_pool_count=74 (it is 64)'
+    echo '{"method":"iobuf_get_stats","result":[{"module":"nvmf_TCP","small_pool":{"retry":0},"large_pool":{"retry":3}}]}' >>folder/rpc.jsonl
+    trace-report folder >page
+    if grep buffers: page; then false; fi
+}
+
 @test "a request that does not end for a second hangs, and the others are explained" {
     some_slow 0
     trace-dump -q -d -O -i trace | sed 's/"tsc_rate":1000000000/"tsc_rate":10000000/' >entries
@@ -629,9 +682,9 @@ some_slow() { # SLOW [HOSTS]
     trace-dump -q trace | awk '!/"t02"/ || substr($0, 8) + 0 < 5000000 || !n++' >>entries
     mktrace entries >stuck
     equal "$(trace-report -j stuck | head -n 1 | jq -c '[.cause, (.text | split("\n")[0])]')" \
-        '["hang","in flight at the end: 1, the oldest for 1.50 s"]'
+        '["hang","hang: 1 of 1 requests of 10.0.0.2:5000 waits for target, for 1.50 s"]'
     trace-report stuck >page
-    equal "$(sed -n 5p page)" ''
+    equal "$(sed -n 6p page)" ''
     grep -q '^nothing stands out' page
 }
 
@@ -790,7 +843,11 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
         echo "{\"tsc\":$((last + 100 * i)),\"lcore\":0,\"tpoint\":\"TCP_QP_STATE_CHANGE\",\"args\":{\"state\":1}}"
     done >>entries
     mktrace -n 4200 entries >flood
-    equal "$(trace-report flood | sed -n 2p)" '96 % of the entries are TCP_QP_STATE_CHANGE: they have overwritten what was before'
+    local mask
+    mask=$(printf '0x%x' $((1 << $(jq 'select(.tpoint == "TCP_QP_STATE_CHANGE" and has("id")).id' entries) % 64)))
+    equal "$(trace-report flood | sed -n 2,3p)" "96 % of the entries are TCP_QP_STATE_CHANGE: they have overwritten what was before
+  try: rpc.py trace_clear_tpoint_mask nvmf_tcp $mask"
+    trace-dump -i flood | jq -r '.missing[].try' | grep -x "rpc.py trace_clear_tpoint_mask nvmf_tcp $mask"
 }
 
 @test "a damaged trace has its page, and what is wrong" {

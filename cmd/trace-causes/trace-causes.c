@@ -137,20 +137,21 @@ static void print(struct out *out, struct tally *t)
 	free(sorted);
 }
 
-/* What is in flight comes first, if it can never end. */
-static void print_deadlock(struct out *out, const struct requests *requests)
+/* What hangs comes first. */
+static void print_hang(struct out *out, const struct trace_causes *t)
 {
 	struct inflight f;
 
-	inflight_find(&f, requests, 0);
-	if (!f.deadlock.n)
+	inflight_find(&f, &t->requests, 0);
+	inflight_unseen(&f, &t->measured.behind);
+	if (!inflight_hangs(&f))
 		return;
 	if (opt.json) {
 		out_char(out, '{');
 		inflight_write_json(out, &f);
 		out_text(out, "}\n");
 	} else {
-		inflight_write(out, &f, INFLIGHT_GROUPS);
+		inflight_write(out, &f, INFLIGHT_GROUPS, slice_of(""));
 		out_char(out, '\n');
 	}
 }
@@ -167,14 +168,14 @@ static int read_file(struct trace_causes *t, const char *path, struct each_trace
 	file->quiet = opt.quiet;
 	if (!t->base)
 		file->joining = &opt.joining;
+	measured_free(&t->measured);
 	t->measured = (struct measured){.explains = true, .context = t, .emit = see_span};
 	measured_start(&t->measured);
 	result = each_traceline_run(file, read_trace_line, t);
-	spans_end(&t->measured.spans);
+	measured_end(&t->measured);
 	measured_notes(&t->measured, notes);
 	for (unsigned i = 0; i < MEASURED_NOTES; i++)
 		cli_note(opt.quiet, file->lines.name, notes[i].n, notes[i].what);
-	measured_free(&t->measured);
 	return result;
 }
 
@@ -290,7 +291,7 @@ static void print_causes(struct out *out, struct trace_causes *t, const char *na
 	measure_trace(&t->tally, &t->requests, &opt.measure);
 	note_dropped(&t->tally, name);
 	if (opt.measure.open)
-		print_deadlock(out, &t->requests);
+		print_hang(out, t);
 	print(out, &t->tally);
 }
 
@@ -320,6 +321,7 @@ static int explain(struct out *out, const char *path)
 	(opt.ledger ? print_ledger : print_causes)(out, &t, file.lines.name);
 	tally_free(&t.tally);
 	requests_free(&t.requests);
+	measured_free(&t.measured);
 	spanline_free(&t.line);
 	return status;
 }

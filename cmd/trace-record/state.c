@@ -37,6 +37,7 @@ static const struct {
 	{"spdk_get_version", NULL, false},      {"trace_get_tpoint_group_mask", NULL, false},
 	{"framework_get_reactors", NULL, true}, {"thread_get_stats", NULL, true},
 	{"iobuf_get_stats", NULL, true},        {"framework_get_config", "{\"name\":\"iobuf\"}", false},
+	{"nvmf_get_transports", NULL, false},   {"framework_get_config", "{\"name\":\"bdev\"}", false},
 	{"bdev_get_bdevs", NULL, false},        {"bdev_get_iostat", NULL, true},
 };
 

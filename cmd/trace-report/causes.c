@@ -23,7 +23,8 @@ static void name_groups(struct requests *r, const struct slice *hosts)
 					    REQUESTS_NAMES);
 }
 
-void causes_find(struct causes *c, const struct slice *hosts, uint64_t min_ns, uint64_t end)
+void causes_find(struct causes *c, const struct slice *hosts, uint64_t min_ns, uint64_t end,
+		 const struct behind *behind)
 {
 	struct measure_options options = {.compare = {.min_ns = min_ns, .budget_ns = COMPARE_BUDGET_NS},
 					  .max_groups = HOSTS};
@@ -36,6 +37,7 @@ void causes_find(struct causes *c, const struct slice *hosts, uint64_t min_ns, u
 	c->findings = findings_with;
 	findings_find(&c->findings, &c->all, c->all.groups);
 	inflight_find(&c->inflight, &c->requests, end);
+	inflight_unseen(&c->inflight, behind);
 }
 
 bool causes_of_host(const struct causes *c, struct slice host, struct findings *findings)

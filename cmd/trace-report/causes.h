@@ -19,9 +19,10 @@ void causes_span(struct causes *c, const struct spanline *span, uint32_t host, b
 
 /*
  * Finds the causes, after all spans. hosts: names by number, as written in JSON. min_ns: the least of a slow request;
- * 0: any. end: of inflight_find().
+ * 0: any. end, behind: of inflight.h.
  */
-void causes_find(struct causes *c, const struct slice *hosts, uint64_t min_ns, uint64_t end);
+void causes_find(struct causes *c, const struct slice *hosts, uint64_t min_ns, uint64_t end,
+		 const struct behind *behind);
 
 /* The first finding about the requests of the host of this name. False if none of their causes is known. */
 bool causes_of_host(const struct causes *c, struct slice host, struct findings *findings);

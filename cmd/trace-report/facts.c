@@ -19,6 +19,18 @@ bool facts_answer(struct slice *rpc, const char *method, struct slice *result)
 	return false;
 }
 
+struct slice facts_config(struct slice rpc, const char *method)
+{
+	struct slice config, call;
+	struct json j;
+
+	while (facts_answer(&rpc, "framework_get_config", &config))
+		for (facts_each(&j, config); facts_next(&j, NULL, &call);)
+			if (json_is(json_unquoted(facts_text(call, "method")), method))
+				return facts_text(call, "params");
+	return (struct slice){};
+}
+
 struct slice facts_text(struct slice line, const char *path)
 {
 	return json_path(line, slice_of(path));
@@ -305,6 +317,7 @@ static void see_request(struct facts *f, const struct span *s, const struct span
 		series_heat(&f->series, span->start, span->life);
 	if (span->open && span->maybe_admin)
 		return;
+	pools_see(&f->pools, &f->measured.spans, s, span);
 	keep_longest(f, s, span->connection.n ? f->slowest : f->slowest_own,
 		     span->open || !span->to_reply ? span->life : span->to_reply);
 }
@@ -378,7 +391,10 @@ void facts_start(struct facts *f)
 
 void facts_end(struct facts *f)
 {
-	spans_end(&f->measured.spans);
+	double pool = facts_number(facts_config(f->rpc, "bdev_set_options"), "bdev_io_pool_size");
+
+	f->measured.behind.pool = pool > 0 && pool < 1e9 ? pool : 0;
+	measured_end(&f->measured);
 	name_hosts(f);
 	find_bounds(f);
 }
@@ -418,4 +434,5 @@ void facts_free(struct facts *f)
 	intern_free(&f->hosts);
 	series_free(&f->series);
 	network_free(&f->network);
+	pools_free(&f->pools);
 }

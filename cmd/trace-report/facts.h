@@ -18,6 +18,7 @@
 #include "measured.h"
 #include "network.h"
 #include "out.h"
+#include "pools.h"
 #include "rows.h"
 #include "series.h"
 #include "shares.h"
@@ -99,6 +100,7 @@ struct facts {
 	size_t num_probed, cap_probed;
 	struct causes causes;
 	struct network network;
+	struct pools pools;
 	struct series series;
 };
 
@@ -114,6 +116,9 @@ void facts_end(struct facts *f);
 
 /* Cuts off the lines of answers until the first one to this method. Returns false if there is none. */
 bool facts_answer(struct slice *rpc, const char *method, struct slice *result);
+
+/* The parameters of a call in the configuration that the target has answered with; empty: not known. */
+struct slice facts_config(struct slice rpc, const char *method);
 
 /* Values at a path such as "silence.us", here and below. A number that is missing is 0. */
 struct slice facts_text(struct slice line, const char *path);

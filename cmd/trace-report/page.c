@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "aliases.h"
 #include "answer.h"
 #include "cli.h"
 #include "count.h"
@@ -87,24 +88,6 @@ static void put_groups(struct out *out, struct slice groups)
 	}
 }
 
-/* One tracepoint that repeats without end, as of a connection that cannot be closed, leaves no room for others. */
-static void write_flood(struct out *out, const struct facts *f)
-{
-	const double all = facts_entries(f), flood = 0.9;
-	bool is_full = false;
-	double most;
-	struct slice name = facts_largest(facts_text(f->info, "tpoints"), &most), lcore;
-	struct json j;
-
-	for (facts_each(&j, facts_text(f->info, "lcores")); facts_next(&j, NULL, &lcore);)
-		is_full |= slice_is(facts_text(lcore, "wrapped"), "true");
-	if (!is_full || most < flood * all)
-		return;
-	out_printf(out, "%d %% of the entries are ", (int)(100 * most / all));
-	facts_put(out, name);
-	out_text(out, ": they have overwritten what was before\n");
-}
-
 static void write_damage(struct out *out, const struct facts *f)
 {
 	struct slice parts = f->parts, value, gap;
@@ -132,7 +115,6 @@ static void write_damage(struct out *out, const struct facts *f)
 		out_printf(out, "%.0f slots of the rings were lost while they were recorded\n",
 			   facts_number(value, RECORDING_LOST));
 	}
-	write_flood(out, f);
 }
 
 /* What is wrong with the trace itself, before the numbers that it affects. */
@@ -688,6 +670,22 @@ static void put_left_out(struct out *out, const struct facts *f)
 	out_text(out, *before ? "\n" : "");
 }
 
+/* What has overwritten the rest, and how that ends. */
+static void put_flood(struct out *out, const struct facts *f)
+{
+	struct slice missing;
+	struct json j;
+
+	for (facts_each(&j, facts_text(f->info, "missing")); facts_next(&j, NULL, &missing);) {
+		if (!slice_is(json_unquoted(facts_text(missing, "what")), "flood"))
+			continue;
+		facts_put(out, json_unquoted(facts_text(missing, "text")));
+		out_text(out, "\n  try: ");
+		facts_put(out, json_unquoted(facts_text(missing, "try")));
+		out_char(out, '\n');
+	}
+}
+
 /* What the trace lacks for a good answer. The page has other words for names and losses, and no time of day. */
 static void put_missing(struct out *out, const struct facts *f)
 {
@@ -697,7 +695,8 @@ static void put_missing(struct out *out, const struct facts *f)
 	for (facts_each(&j, facts_text(f->info, "missing")); facts_next(&j, NULL, &missing);) {
 		struct slice what = json_unquoted(facts_text(missing, "what"));
 
-		if (slice_is(what, "names") || slice_is(what, "lost") || slice_is(what, "time"))
+		if (slice_is(what, "names") || slice_is(what, "lost") || slice_is(what, "time") ||
+		    slice_is(what, "flood"))
 			continue;
 		put_part(out, "missing");
 		facts_put(out, json_unquoted(facts_text(missing, "text")));
@@ -884,6 +883,16 @@ static void put_commands(struct out *out, const struct facts *f)
 		      "  trace-perfetto lines.jsonl >trace.pb  # a picture for ui.perfetto.dev\n");
 }
 
+static void put_pools(struct out *out, const struct facts *f)
+{
+	struct out text = {.fd = OUT_MEMORY};
+
+	pools_write(&text, &f->pools, f->rpc, f->measured.behind.more);
+	out_text(out, text.len ? "\n" : "");
+	out_slice(out, out_contents(&text));
+	out_close(&text);
+}
+
 /* A host that does not read. */
 static void put_deaf(struct out *out, struct facts *f, const char *word)
 {
@@ -915,14 +924,56 @@ static void put_paused(struct out *out, const struct facts *f)
 	}
 }
 
+/* What the target says of the bdev that requests in flight wait for: its limits, and where it is. */
+static void write_bdev(struct out *out, struct slice bdev)
+{
+	struct slice key, value, path, address;
+	struct json j;
+
+	for (facts_each(&j, facts_text(bdev, "assigned_rate_limits")); facts_next(&j, &key, &value);)
+		if (strtod(value.p, NULL) > 0) {
+			out_text(out, " (");
+			facts_put(out, key);
+			out_printf(out, " %.0f)", strtod(value.p, NULL));
+		}
+	facts_each(&j, facts_text(bdev, "driver_specific.nvme"));
+	address = facts_next(&j, NULL, &path) ? json_unquoted(facts_text(path, "trid.traddr")) : (struct slice){};
+	if (!address.n)
+		return;
+	out_text(out, " (");
+	facts_put(out, address);
+	out_text(out, facts_text(path, "trid.trsvcid").n ? ":" : "");
+	facts_put(out, json_unquoted(facts_text(path, "trid.trsvcid")));
+	out_char(out, ')');
+}
+
+static void write_head(struct out *out, const struct facts *f)
+{
+	const char *kinds[] = {"bdev ", "remote of ", "drive of "};
+	struct slice head = f->causes.inflight.head, rpc = f->rpc, bdevs, bdev;
+	struct json j;
+
+	for (size_t i = 0; i < COUNT(kinds); i++)
+		if (slice_starts(head, kinds[i]))
+			head = slice_from(head, strlen(kinds[i]));
+	while (head.n && facts_answer(&rpc, "bdev_get_bdevs", &bdevs))
+		for (facts_each(&j, bdevs); facts_next(&j, NULL, &bdev);)
+			if (slice_equal(aliases_name(bdev), head))
+				write_bdev(out, bdev);
+}
+
 bool page_hang(struct out *out, struct facts *f, bool *all)
 {
 	const struct inflight *inflight = &f->causes.inflight;
 
 	*all = put_still(out, f) || inflight_is_most(inflight);
-	if (inflight->is_older) {
+	if (inflight->is_older || inflight->unseen) {
+		struct out note = {.fd = OUT_MEMORY};
+
+		write_head(&note, f);
 		put_paused(out, f);
-		inflight_write(out, inflight, GROUPS);
+		inflight_write(out, inflight, GROUPS, out_contents(&note));
+		out_close(&note);
 	}
 	return *all || inflight_hangs(inflight);
 }
@@ -958,6 +1009,7 @@ bool page_write(struct out *to, struct facts *f, const struct terminal *terminal
 	put_trigger(&out, f);
 	put_chosen(&out, f);
 	put_damage(&out, f, terminal);
+	put_flood(&out, f);
 	out_char(&out, '\n');
 	if (f->info.n && !facts_entries(f))
 		out_text(&out, "The trace has no entries: was tracing enabled, as by -e of an SPDK application?\n");
@@ -983,11 +1035,12 @@ bool page_write(struct out *to, struct facts *f, const struct terminal *terminal
 	if (explains)
 		put_spread(&out, f, terminal);
 	network_put(&out, f, &f->network);
+	put_pools(&out, f);
 	put_lcores(&out, f, terminal);
 	put_slowest(&out, f, terminal);
 	if (inflight->n && !inflight->is_older) {
 		out_char(&out, '\n');
-		inflight_write(&out, inflight, 0);
+		inflight_write(&out, inflight, 0, slice_of(""));
 	}
 	if (!f->is_short)
 		put_recorded(&out, f);

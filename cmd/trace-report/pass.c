@@ -175,7 +175,8 @@ static void finish(struct pass *p)
 	f->rate = r->trace.tsc_rate;
 	bdevs_mark(&f->causes.requests, f->rpc);
 	check_chosen(p);
-	causes_find(&f->causes, f->names, f->min_us ? facts_ns(strtod(f->min_us, NULL)) : 0, end_of(f));
+	causes_find(&f->causes, f->names, f->min_us ? facts_ns(strtod(f->min_us, NULL)) : 0, end_of(f),
+		    &f->measured.behind);
 }
 
 /* Opens the input. Returns false, after a message, if there is no trace in it. */

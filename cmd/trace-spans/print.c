@@ -9,7 +9,7 @@
 #include "palette.h"
 #include "utf8.h"
 
-enum field { US, LIFE, ID, TYPE, BLOCKS, BDEV, LBA, WHO, LCORE, TO_REPLY, WAITS, COLUMNS };
+enum field { US, LIFE, ID, TYPE, BLOCKS, BDEV, LBA, WHO, LCORE, TO_REPLY, WAITS, BEHIND, COLUMNS };
 
 enum { NEVER = UINT_MAX };
 
@@ -26,13 +26,14 @@ static const struct {
 	[LIFE] = {"LIFE", OUT_DURATION + 1, OUT_DURATION + 1, 0, 0, false},
 	[ID] = {"ID", 7, 8, 0, 0, true},
 	[TYPE] = {"TYPE", 6, 8, 90, 90, true},
-	[BLOCKS] = {"BLOCKS", 6, 6, 100, 110, false},
+	[BLOCKS] = {"BLOCKS", 6, 6, 100, 130, false},
 	[BDEV] = {"BDEV", 10, 16, 80, 100, true},
 	[LBA] = {"LBA", 10, 10, 140, 150, false},
 	[WHO] = {"WHO", 12, 20, 0, 70, true},
 	[LCORE] = {"LCORE", 5, 5, 120, 130, false},
 	[TO_REPLY] = {"TO_REPLY", OUT_DURATION + 1, OUT_DURATION + 1, 115, NEVER, false},
 	[WAITS] = {"WAITS", OUT_DURATION, OUT_DURATION, NEVER, 0, false},
+	[BEHIND] = {"BEHIND", 26, 32, NEVER, 110, true},
 };
 
 static unsigned width_of(const struct print *p, enum field i)
@@ -160,6 +161,9 @@ static void put_column(struct print *p, struct out *out, const struct span *s, e
 		break;
 	case LCORE:
 		put_number(p, out, true, s->lcore, i);
+		break;
+	case BEHIND:
+		put_name(p, out, behind_of(&p->measured->behind, s), i);
 		break;
 	case TO_REPLY:
 		put_time(p, out, spans_to_reply(&p->measured->spans, s), spans_may_reply_later(&p->measured->spans, s),
@@ -381,6 +385,7 @@ static void put_plain(struct print *p, struct out *out, const struct span *s, co
 	if (waits) {
 		put_states(p, &p->text, s);
 		put_tab(out, columns_text(cut_text(&p->text, 0)));
+		put_tab(out, columns_text(behind_of(&p->measured->behind, s)));
 	}
 	put_flags(p, &p->end, s, waits);
 	put_tab(out, columns_name(slice_from(out_contents(&p->end), p->end.len > 0)));
@@ -397,7 +402,7 @@ static void put_plain_heading(struct out *out, bool open)
 		out_printf(out, "\t%s", overlaps_name(i));
 	for (unsigned i = 0; i < FACTS_PROVEN; i++)
 		out_printf(out, "\t%s", fact_table[fact_proven[i]].name);
-	out_text(out, open ? "\tFOR\tFLAGS\n" : "\tFLAGS\n");
+	out_text(out, open ? "\tFOR\tBEHIND\tFLAGS\n" : "\tFLAGS\n");
 }
 
 void print_heading(const struct print *p, struct out *out, bool open)

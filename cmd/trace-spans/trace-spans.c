@@ -319,7 +319,7 @@ static void start(struct trace_spans *t)
 	/* stories are for people, wherever they go */
 	t->print.terminal.plain &= !opt.story;
 	t->print.is_title = opt.story;
-	m->explains = opt.json || opt.story;
+	m->explains = opt.json || opt.story || opt.open || opt.stuck_ns;
 	m->context = t;
 	m->emit = print_span;
 	m->stuck = opt.stuck_ns ? print_stuck : NULL;
@@ -437,7 +437,7 @@ int main(int argc, char **argv)
 	start(&t);
 	if (each_traceline_run(&lines, handle_line, &t) != 0)
 		status = EXIT_FAILURE;
-	spans_end(&t.measured.spans);
+	measured_end(&t.measured);
 	note_uncovered(&t, lines.lines.name);
 	ranking_write(&t.ranking, &t.out);
 	if (!t.out.error && !check(&t, &lines.lines))

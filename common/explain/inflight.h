@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The requests in flight at the end of a trace, grouped by what they wait for. If those that hold all buffers wait for
- * requests of the same target that wait for a buffer, none of them can ever end: a deadlock.
+ * The requests in flight at the end of a trace, grouped by what they wait for, and what most of their time is behind:
+ * the head of the queue, or a deadlock.
  */
 #ifndef INFLIGHT_H
 #define INFLIGHT_H
 
+#include "behind.h"
 #include "out.h"
 #include "requests.h"
 
@@ -15,19 +16,20 @@ enum { INFLIGHT_GROUPS = 64, INFLIGHT_HANGS = 1000000000 /* ns */ };
 struct inflight {
 	const struct requests *requests;
 	struct inflight_group {
-		uint32_t host, type, bdev;
+		uint32_t host, type, bdev, behind;
 		enum layer layer; /* that they are in */
-		uint64_t n, oldest;
+		uint64_t n, oldest, time;
 	} groups[INFLIGHT_GROUPS]; /* the oldest first */
 	size_t num_groups;
 	uint64_t n, oldest;
-	uint64_t ended; /* requests that ended after the oldest of these had started */
-	bool is_older;  /* it is far older than any that has ended */
-	struct inflight_deadlock {
-		uint64_t n; /* that hold the buffers, and as many that they wait for; 0: there is none */
-		uint32_t host, type, bdev;
-		uint32_t waiting; /* the host of the others */
-	} deadlock;
+	uint64_t longest; /* of those that have ended */
+	uint64_t ended;   /* requests that ended after the oldest of these had started */
+	bool is_older;    /* it is far older than any that has ended */
+	/* the last step of behind.h that the largest part of their time is behind; empty: not known */
+	struct slice head;
+	/* I/Os of a bdev that started before the trace, which is that long */
+	uint64_t unseen, seen;
+	struct slice unseen_of;
 };
 
 /*
@@ -35,6 +37,9 @@ struct inflight {
  * ended; 0: with its last line.
  */
 void inflight_find(struct inflight *f, const struct requests *requests, uint64_t end);
+
+/* Adds those that started before the trace; b must outlive f. */
+void inflight_unseen(struct inflight *f, const struct behind *b);
 
 /* Whether they say more than the few requests that ended meanwhile. */
 static inline bool inflight_is_most(const struct inflight *f)
@@ -45,13 +50,13 @@ static inline bool inflight_is_most(const struct inflight *f)
 /* Whether some hang, though others may go on. */
 static inline bool inflight_hangs(const struct inflight *f)
 {
-	return f->is_older && (f->ended < f->n || f->oldest >= INFLIGHT_HANGS);
+	return f->unseen || (f->is_older && (f->ended < f->n || f->oldest >= INFLIGHT_HANGS));
 }
 
-/* Writes lines for people: at most max groups. */
-void inflight_write(struct out *out, const struct inflight *f, size_t max);
+/* Writes lines for people: at most max groups. note: what else is known of the head. */
+void inflight_write(struct out *out, const struct inflight *f, size_t max, struct slice note);
 
-/* Writes the members of a JSON object about the deadlock. */
+/* Writes the members of a JSON object about those that hang. */
 void inflight_write_json(struct out *out, const struct inflight *f);
 
 #endif

@@ -25,6 +25,7 @@ static void see_entry(void *context, struct span *s, uint32_t before, const stru
 	if (!m->explains)
 		return;
 	holders_store(&m->holders, s, before);
+	behind_see(&m->behind, s, before);
 	if (!s->has_parent)
 		unread_see(&m->unread, s, before == MAP_NONE);
 }
@@ -57,8 +58,11 @@ static void emit(void *context, const struct span *s)
 
 static void pass_stuck(void *context, const struct span *s)
 {
+	enum { OLD = 100 * 1000 * 1000 }; /* ns: those that get stuck together are found together */
 	struct measured *m = context;
 
+	if (m->explains && (!m->behind.at || m->spans.now - m->behind.at > OLD))
+		behind_find(&m->behind);
 	m->stuck(m->context, s);
 }
 
@@ -75,6 +79,8 @@ void measured_start(struct measured *m)
 	spans->entry = see_entry;
 	if (m->explains) {
 		holders_start(&m->holders, spans, &m->connections);
+		m->behind.spans = m->behind.remote.spans = spans;
+		m->behind.connections = &m->connections;
 		spans->who = find_who;
 		spans->held = keep_held;
 	}
@@ -82,6 +88,13 @@ void measured_start(struct measured *m)
 	m->proofs.spans = spans;
 	m->unread.spans = spans;
 	spans_start(spans);
+}
+
+void measured_end(struct measured *m)
+{
+	if (m->explains)
+		behind_find(&m->behind);
+	spans_end(&m->spans);
 }
 
 void measured_span(struct measured *m, const struct span *s)
@@ -308,6 +321,8 @@ const struct spanline *measured_line(struct measured *m, unsigned parts)
 		spanfill_span(&m->fill, &m->spans, &m->connections, m->span);
 		spanfill_io(&m->fill);
 		fill_facts(m);
+		if (m->explains && m->fill.line.open && !m->span->has_parent)
+			m->fill.line.behind = spanfill_escaped(&m->fill, behind_of(&m->behind, m->span));
 	}
 	if (parts & ~m->parts & MEASURED_WAITS)
 		fill_waits(m, m->span);
@@ -351,6 +366,7 @@ void measured_free(struct measured *m)
 	connections_free(&m->connections);
 	proofs_free(&m->proofs);
 	unread_free(&m->unread);
+	behind_free(&m->behind);
 	holders_free(&m->holders);
 	held_free(&m->held);
 	overlaps_free(&m->overlaps);

@@ -6,6 +6,7 @@
 #ifndef MEASURED_H
 #define MEASURED_H
 
+#include "behind.h"
 #include "held.h"
 #include "holders.h"
 #include "overlaps.h"
@@ -30,12 +31,13 @@ struct measured {
 		     const struct traceline *line);
 
 	struct intern types, states;
-	struct spans spans; /* lines go to spans_line(), and the end to spans_end() */
+	struct spans spans; /* lines go to spans_line() */
 	struct connections connections;
 	struct proofs proofs;
 	struct held held;
 	struct holders holders; /* only if it explains */
 	struct unread unread;   /* ditto */
+	struct behind behind;   /* ditto */
 
 	/* of the latest span of measured_span() */
 	const struct span *span;
@@ -51,6 +53,9 @@ struct measured {
 
 /* The rest is all zero. m must stay where it is. */
 void measured_start(struct measured *m);
+
+/* After the last line: passes all remaining spans to emit(). */
+void measured_end(struct measured *m);
 
 /* Measures a span; what is set is valid until the next call, and while the tree of the span is. */
 void measured_span(struct measured *m, const struct span *s);

@@ -247,6 +247,7 @@ void requests_add(struct requests *r, const struct spanline *line, struct reques
 			      .status = add_name(r, line->io.texts[REQUEST_IO_STATUS]),
 			      .source = source,
 			      .group = role.group,
+			      .behind = add_name(r, line->behind),
 			      .lcore = add_lcore(r, source, role.base, line->lcore),
 			      .facts = add_facts(r, line),
 			      .waits = r->num_waits,

@@ -46,7 +46,7 @@ struct request {
 	uint64_t layers[LAYERS];
 	uint64_t blocks;
 	/* in names; MAP_NONE: not known */
-	uint32_t family, type, connection, host, bdev, leg, status, source, group;
+	uint32_t family, type, connection, host, bdev, leg, status, source, group, behind;
 	uint32_t lcore;  /* in lcores */
 	uint32_t facts;  /* in facts; 0: none */
 	uint32_t waits;  /* the first one, in waits */

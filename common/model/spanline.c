@@ -298,6 +298,7 @@ static const struct key {
 	{"irq_by", BY, AT(irq_by), false},
 	{"unread", US_IF, AT(unread), false},
 	{"unread_by", STRING, AT(unread_by), false},
+	{"behind", STRING, AT(behind), false},
 	{"disk", US_IF, AT(facts[FACT_DISK]), false},
 	{"covered", COVERED, 0, false},
 	{"silent", US_IF, AT(silent), true},

@@ -69,6 +69,7 @@ struct spanline {
 	uint64_t silent;        /* the longest silence */
 	struct spanline_names off_cpu_by, irq_by;
 	uint64_t unread;        /* before its start, an estimate: see unread.h */
+	struct slice behind;    /* of one in flight: see behind.h */
 	struct slice unread_by; /* what its reactor was off its CPU for */
 	struct spanline_wait waits[SPANLINE_WAITS];
 	unsigned num_waits;

@@ -206,6 +206,31 @@ static void find_lost(struct missing *found, size_t *n, const struct reader *r)
 	    copy(recorded ? "a larger --num-trace-entries, or fewer groups" : "trace-dump -p PID, or -F --record"));
 }
 
+/* One tracepoint that repeats without end, as of a connection that cannot be closed, leaves no room for others. */
+static void find_flood(struct missing *found, size_t *n, const struct reader *r)
+{
+	static const double flood = 0.9;
+	const struct trace *t = &r->trace;
+	unsigned most = 0;
+	bool is_full = false;
+	struct slice group;
+
+	for (unsigned i = 0; r->merge.rings && i < t->num_lcores; i++)
+		is_full |= r->merge.rings[i].full;
+	for (unsigned i = 1; i < t->num_tpoints; i++)
+		most = r->counts.by_tpoint[i] > r->counts.by_tpoint[most] ? i : most;
+	if (!is_full || !t->num_tpoints || r->counts.by_tpoint[most] < flood * r->counts.returned)
+		return;
+	group = spdk_group(slice_of(t->tpoints[most].name));
+	if (!group.n)
+		return;
+	add(found, n, "flood",
+	    mem_printf("%.0f %% of the entries are %s: they have overwritten what was before",
+		       floor(100.0 * r->counts.by_tpoint[most] / r->counts.returned), t->tpoints[most].name),
+	    mem_printf("rpc.py trace_clear_tpoint_mask %.*s 0x%" PRIx64, (int)group.n, group.p,
+		       UINT64_C(1) << most % TRACE_GROUP));
+}
+
 size_t missing_find(struct missing found[MISSING_MAX], const struct reader *r, const struct us *rate, bool has_times)
 {
 	struct parts parts = {};
@@ -216,6 +241,7 @@ size_t missing_find(struct missing found[MISSING_MAX], const struct reader *r, c
 	if (r->counts.returned) {
 		find_window(found, &n, r, rate);
 		find_lost(found, &n, r);
+		find_flood(found, &n, r);
 		if (!has_times)
 			add(found, &n, "time", copy("no time of day: entries have ticks"),
 			    copy("-T while the target runs, or --clock with what usdt-record recorded"));

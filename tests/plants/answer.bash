@@ -10,7 +10,7 @@ answer() { # FOLDER
     trace-report -j "$1" >"$1/causes" 2>/dev/null
     jq -n --rawfile page "$1/page" --slurpfile found "$1/causes" '
         def finding:
-            select(.cause != "none") | {cause, who: (.text // .who // ""), victim: (.victim // ""), us: ((.excess_us // 0) * (.slow // 0))};
+            select(.cause != "none") | {cause, who: (.text // .who // "" | split("\n")[0]), victim: (.victim // ""), us: ((.excess_us // 0) * (.slow // 0))};
         def row: {cause, who: (.who // .of // ""), victim: (.host // ""), us};
         def most: group_by([.resource, .host]) as $rows | ($rows | map(map(.us) | add)) as $us |
             range($rows | length) | select($us[.] >= ($us | add) / 4) as $i | $rows[$i] | max_by(.us) + {us: $us[$i]};

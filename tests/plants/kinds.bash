@@ -46,10 +46,19 @@ two             .*      off_cpu          quota|throttl|cgroup   bdev|lcore
 hang_stop       -       hang             stopped.by.a.signal    hang
 hang_gdb        -       hang             stopped.by.gdb         hang
 hang_fifo       -       hang             open.*fifo             hang
-hang_bdev       -       hang             Db.*in.the.bdev        hang
-hang_error      -       hang             EE_Base.*in.the.bdev   hang
+hang_bdev       -       hang             bdev.Db                hang
+hang_error      -       hang             bdev.EE_Base           hang
 hang_paused     -       hang             subsystem.*cnode1      hang
 hang_pool       -       hang             deadlock.*buffer       hang
+hang_holders    -       hang             buffer.of.bulk         hang
+hang_bdev_io    -       hang             bdev_io                hang
+hang_limit      db      hang|rate_limit  Db                     hang
+hang_reader     -       hang             host.db                hang
+hang_leg        -       hang             Leg1                   hang
+hang_remote     -       hang             Far                    hang
+hang_loop       -       hang             polled.nothing         hang
+hang_snapshot   -       hang             EE_Base                hang
+hang_range      -       hang             New                    hang
 '
 
 plant_nothing() { :; }
@@ -344,7 +353,73 @@ layout_hang_pool() {
     subsystem 9 Replica "$PORT" 11111111-2222-4333-8444-555555555555
     call bdev_nvme_attach_controller name=Far trtype=TCP adrfam=IPv4 traddr=127.0.0.1 trsvcid="\"$PORT\"" subnqn="${NQN}9"
 }
-plant_hang_pool() {
-    taskset -c "$HOST_CPU" plants-host -p "$PORT" -s "${NQN}1" -n nqn.2026-11.test:bulk -d 32 -b 131072 >bulk.json 2>&1 &
+plant_hang_pool() { bulk_host 1 -d 32 -b 131072; }
+
+# A host that has all buffers for its writes, and sends no data.
+draw_hang_holders() { pick 16384 65536 131072; SIZE=$REPLY; slow_rate 800; }
+early_hang_holders() { early_small_pool; }
+plant_hang_holders() { bulk_host 3 -d 24 -b 131072 --data-delay 600000000; }
+
+bulk_host() { # SUBSYSTEM OPTION...
+    taskset -c "$HOST_CPU" plants-host -p "$PORT" -s "$NQN$1" -n nqn.2026-11.test:bulk "${@:2}" >bulk.json 2>&1 &
     acts+=($!)
+}
+
+# Another bdev has all bdev_io of the target.
+draw_hang_bdev_io() { GROUPS_TOO=; }
+early_hang_bdev_io() { call bdev_set_options bdev_io_pool_size=100 bdev_io_cache_size=8; }
+layout_hang_bdev_io() {
+    bdev Db "$DEVICE"
+    bdev Slow 1
+    subsystem 9 Slow
+}
+plant_hang_bdev_io() {
+    slow_down Slow 600000000 | rpc
+    bulk_host 9 -d 120 --queue 128 -b 4096 --reads 100
+}
+
+draw_hang_limit() { SIZE=131072 DEPTH=64; between 400 800; RATE=$REPLY; }
+plant_hang_limit() { call bdev_set_qos_limit name=Db rw_mbytes_per_sec=1 | rpc; }
+
+# More replies than its socket has room for are under way.
+draw_hang_reader() { SIZE=131072 READS=100 DEVICE=60000 DEPTH=120 RATE=2500; }
+plant_hang_reader() { kill -STOP "${pids[db]}"; }
+
+draw_hang_leg() { need_device; READS=$((READS / 2)); }
+layout_hang_leg() { raid raid1 "$DEVICE"; }
+plant_hang_leg() { slow_down Leg1 600000000 | rpc; }
+
+draw_hang_remote() { slow_rate 2000; }
+prepare_hang_remote() { prepare_chained; }
+layout_hang_remote() { layout_chained; }
+plant_hang_remote() { kill -STOP "${targets[1]}"; }
+
+# Its reactor jumps to where it is.
+plant_hang_loop() {
+    gdb -nx -q -batch -iex 'set auto-solib-add off' -p "${targets[0]}" -ex "set {short}\$pc = 0xfeeb" >gdb.log 2>&1
+}
+
+# It waits for a write of metadata, and all I/O of the volume for it.
+draw_hang_snapshot() { READS=$((READS / 2)) BLOCKS=98304; slow_rate 400; }
+layout_hang_snapshot() {
+    call bdev_malloc_create name=Base num_blocks=$((400 * 2048)) block_size=512
+    call bdev_error_create base_name=Base
+    call bdev_lvol_create_lvstore bdev_name=EE_Base lvs_name=lvs cluster_sz=1048576 clear_method=none
+    call bdev_lvol_create lvs_name=lvs lvol_name=db size_in_mib=48 thin_provision=false clear_method=none
+}
+plant_hang_snapshot() {
+    call_for_long bdev_lvol_snapshot lvol_name=lvs/db snapshot_name=copy
+    call bdev_error_inject_error name=EE_Base io_type=write error_type=pending num=1 | rpc
+}
+
+# A range of the volume is locked while it is copied to a new leg.
+draw_hang_range() { need_device; READS=$((READS / 2)); }
+layout_hang_range() { raid raid1 "$DEVICE"; }
+plant_hang_range() {
+    {
+        call bdev_raid_remove_base_bdev name=Leg1
+        bdev New 1
+        call bdev_raid_set_options process_max_bandwidth_mb_sec=1
+        call bdev_raid_add_base_bdev raid_bdev=Db base_bdev=New
+    } | rpc && slow_down New 600000000 | rpc
 }

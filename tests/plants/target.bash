@@ -138,6 +138,8 @@ start_hosts() { # HALF
 stop_hosts() {
     local status=0 name
     kill "${pids[@]}" 2>/dev/null
+    # a plant may have stopped one: it would go on
+    for name in "${pids[@]}"; do [[ $(<"/proc/$name/stat") != *') T '* ]] || kill -KILL "$name"; done 2>/dev/null
     for name in "${!pids[@]}"; do wait "${pids[$name]}" || status=1; done
     pids=()
     return $status
