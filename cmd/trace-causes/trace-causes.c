@@ -31,7 +31,7 @@ static struct {
 	struct keys keys;
 	struct joining joining;
 	struct answer_options print;
-} opt = {.measure.compare.budget_ns = COMPARE_BUDGET_NS};
+} opt = {.measure.compare.budget_ns = FLOOR_DEVICE_NS};
 
 struct trace_causes {
 	struct spanline line;     /* of span lines */
@@ -127,7 +127,7 @@ static void print(struct out *out, struct tally *t)
 		struct findings findings = {};
 
 		if (!opt.print.against) {
-			findings.least_ns = FINDINGS_LEAST_NS;
+			findings.least_ns = FLOOR_ROUND_TRIP_NS;
 			findings.budget_ns = opt.measure.compare.budget_ns;
 		}
 		findings_find(&findings, t, sorted[i]);
@@ -274,14 +274,14 @@ static void check_options(void)
 {
 	const struct compare_options *compare = &opt.measure.compare;
 
-	if (opt.ledger && (compare->percent || compare->min_ns || compare->budget_ns != COMPARE_BUDGET_NS ||
+	if (opt.ledger && (compare->percent || compare->min_ns || compare->budget_ns != FLOOR_DEVICE_NS ||
 			   opt.print.group || opt.print.max || opt.against || opt.measure.open))
 		cli_usage("--ledger has all requests: it cannot be combined with --against, --budget, -g, -m, -n, "
 			  "--open or --percent");
 	if (compare->percent && compare->min_ns)
 		cli_usage("-m and --percent exclude each other");
 	if (opt.against &&
-	    (compare->percent || compare->budget_ns != COMPARE_BUDGET_NS || compare->min_ns || opt.measure.open))
+	    (compare->percent || compare->budget_ns != FLOOR_DEVICE_NS || compare->min_ns || opt.measure.open))
 		cli_usage("--against compares all requests: it cannot be combined with --budget, -m, --percent or "
 			  "--open");
 }

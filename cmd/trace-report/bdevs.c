@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "aliases.h"
-#include "compare.h"
 #include "count.h"
 #include "facts.h"
+#include "floor.h"
 
 /* From this share of a limit on, requests that come at random wait for it in some of its timeslices. */
 static const double NEAR = 0.8;
@@ -125,7 +125,7 @@ static void see_members(struct requests *r, struct slice bdev, struct slice firs
 		if (mean >= 0 && (least < 0 || mean < least))
 			least = mean;
 	}
-	if (most >= COMPARE_TIMES * least && most - least >= COMPARE_BUDGET_NS)
+	if (most >= FLOOR_TIMES * least && most - least >= FLOOR_DEVICE_NS)
 		requests_set_leg(r, name, json_unquoted(slowest));
 }
 

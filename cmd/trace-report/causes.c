@@ -7,7 +7,7 @@
 /* Those with most time; a page has fewer. */
 enum { HOSTS = 64 };
 
-static const struct findings findings_with = {.least_ns = FINDINGS_LEAST_NS, .budget_ns = COMPARE_BUDGET_NS};
+static const struct findings findings_with = {.least_ns = FLOOR_ROUND_TRIP_NS, .budget_ns = FLOOR_DEVICE_NS};
 
 void causes_span(struct causes *c, const struct spanline *span, uint32_t host, bool wanted)
 {
@@ -26,7 +26,7 @@ static void name_groups(struct requests *r, const struct slice *hosts)
 void causes_find(struct causes *c, const struct slice *hosts, uint64_t min_ns, uint64_t end,
 		 const struct behind *behind)
 {
-	struct measure_options options = {.compare = {.min_ns = min_ns, .budget_ns = COMPARE_BUDGET_NS},
+	struct measure_options options = {.compare = {.min_ns = min_ns, .budget_ns = FLOOR_DEVICE_NS},
 					  .max_groups = HOSTS};
 
 	name_groups(&c->requests, hosts);

@@ -7,13 +7,10 @@
 #include "table.h"
 
 enum {
-	CLASS_LEAST = 5,   /* requests of a class */
-	BASE_LEAST = 20,   /* of one that others are compared with */
-	BASE_PART = 100,   /* and the part of those of its type and size */
-	NOTABLE_PART = 20, /* the part of all time that is enough for a tail to matter */
-	PEAK_NS = 1000000, /* that are at least as long as this, or a peak that is */
-	PEAK_TIMES = 20,   /* and as many medians */
-	MOST_BITS = 16,    /* by which sizes that are compared may differ */
+	BASE_LEAST = 20, /* of one that others are compared with */
+	BASE_PART = 100, /* and the part of those of its type and size */
+	PEAK_TIMES = 20, /* and as many medians */
+	MOST_BITS = 16,  /* by which sizes that are compared may differ */
 };
 
 /* Instead of the size: of a request without its creation, which does not say what it was. Sizes are below. */
@@ -56,7 +53,7 @@ static void find_classes(struct compare *c, bool against)
 		struct compare_key key = class->key;
 
 		/* connections and lcores of an earlier trace are others */
-		if (class->n >= CLASS_LEAST && key.size != PART && !against)
+		if (class->n >= FLOOR_EVENTS && key.size != PART && !against)
 			continue;
 		class->n--;
 		key.connection = key.bdev = key.leg = key.lcore = MAP_NONE;
@@ -162,7 +159,7 @@ static void compare_class(struct compare *c, struct compare_class *class, const 
 		if (fastest[other] == MAP_NONE || bits > MOST_BITS)
 			continue;
 		base = c->classes[fastest[other]].median << bits;
-		if (base >= class->base || class->median < COMPARE_TIMES * base || class->median - base < budget)
+		if (base >= class->base || class->median < FLOOR_TIMES * base || class->median - base < budget)
 			continue;
 		class->base = base;
 		class->other = fastest[other];
@@ -192,7 +189,7 @@ static void compare_classes(struct compare *c, uint64_t budget)
 
 static bool is_slow(const struct compare *c, uint32_t class, uint64_t life)
 {
-	return life >= COMPARE_TIMES * c->classes[class].base;
+	return life >= FLOOR_TIMES * c->classes[class].base;
 }
 
 /*
@@ -224,8 +221,8 @@ static void mark_groups(struct compare *c)
 	for (size_t i = 0; i < c->n; i++) {
 		const struct compare_class *class = &c->classes[c->class_of[i]];
 
-		if (class->key.size != PART && class->other != c->class_of[i] && class->n >= CLASS_LEAST &&
-		    2 * compare_request(c, i)->life >= COMPARE_TIMES * class->base)
+		if (class->key.size != PART && class->other != c->class_of[i] && class->n >= FLOOR_EVENTS &&
+		    2 * compare_request(c, i)->life >= FLOOR_TIMES * class->base)
 			c->set_of[i] = SET_GROUP;
 	}
 }
@@ -368,8 +365,8 @@ static void mark_slow(struct compare *c, const struct ranks *ranks, const struct
 		mark_tail(c, options);
 	count(c);
 	c->tail_is_slow = c->counts[SET_TAIL] &&
-			  (by_hand || (c->excess[SET_TAIL] >= PEAK_NS &&
-				       (c->excess[SET_TAIL] >= c->total / NOTABLE_PART || c->longest >= PEAK_NS)));
+			  (by_hand || (c->excess[SET_TAIL] >= FLOOR_STALL_NS &&
+				       (c->excess[SET_TAIL] >= c->total / FLOOR_PART || c->longest >= FLOOR_STALL_NS)));
 	if (!by_hand)
 		mark_alike(c);
 }

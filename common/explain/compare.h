@@ -6,13 +6,8 @@
 #ifndef COMPARE_H
 #define COMPARE_H
 
+#include "floor.h"
 #include "requests.h"
-
-/* The budget of a device where the user gives none: flash takes less, however old or far away in a building it is. */
-enum { COMPARE_BUDGET_NS = 500 * 1000 };
-
-/* Slow is this many times the median of comparable ones: what varies by chance is mostly within a factor of 2. */
-enum { COMPARE_TIMES = 4 };
 
 enum compare_set {
 	SET_NONE, /* is not compared */

@@ -5,11 +5,6 @@
 
 #include "mem.h"
 
-static const double LEAST_SHARE = 0.2; /* of the extra time, or of all where nothing can be compared */
-enum { NOTABLE_PART = 20 };            /* of all time: less is no finding about a group */
-
-static const double DOUBTFUL = 0.1; /* the weight of a finding with a doubt */
-
 /* Whether more time of this cause than others have is enough: then the group shows it. */
 static bool group_proves(enum fact cause)
 {
@@ -48,7 +43,7 @@ enum findings_doubt findings_doubt(const struct finding *f)
 
 static double weight(const struct finding *f)
 {
-	return findings_doubt(f) == DOUBT_NONE ? f->ns : f->ns * DOUBTFUL;
+	return findings_doubt(f) == DOUBT_NONE ? f->ns : f->ns / FLOOR_MINOR;
 }
 
 static int most_important_first(const void *a, const void *b, void *context)
@@ -79,7 +74,7 @@ static void add(struct findings *f, const struct findings_cause *cause, enum slo
 static bool is_vague(const struct findings *f, enum slow slow, const struct findings_cause *cause)
 {
 	return cause->fact == FACT_SILENT && slow == SLOW_TAIL &&
-	       f->group->sets[SLOW_TAIL].excess < f->group->total / NOTABLE_PART && !cause->example->covered;
+	       f->group->sets[SLOW_TAIL].excess < f->group->total / FLOOR_PART && !cause->example->covered;
 }
 
 static double extra(const struct tally_set *set)
@@ -163,9 +158,9 @@ static void judge(struct findings *f, enum slow slow, const struct findings_caus
 
 	if (all <= 0 || is_vague(f, slow, cause) || (!set->fast.n && cause->fact == FACT_IRQ))
 		return;
-	if ((slow != SLOW_TAIL && ns < (double)f->group->total / NOTABLE_PART) || ns < each * (cause->n ? cause->n : 1))
+	if ((slow != SLOW_TAIL && ns < (double)f->group->total / FLOOR_PART) || ns < each * (cause->n ? cause->n : 1))
 		return;
-	if (ns > 0 && ns >= all * LEAST_SHARE)
+	if (ns > 0 && ns >= all / FLOOR_SHARE)
 		add(f, cause, slow, ns, ns / all);
 }
 

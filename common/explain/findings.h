@@ -25,9 +25,6 @@ struct finding {
 	uint64_t bursts; /* groups of requests with this fact, whoever had it, that overlap in time */
 };
 
-/* What a round trip on a local network takes: of less, no host notices much. */
-enum { FINDINGS_LEAST_NS = 20 * 1000 };
-
 struct findings {
 	/* the caller's: what a cause takes at least of a request that has it; budget_ns: a bdev, a leg or a drive */
 	uint64_t least_ns, budget_ns;

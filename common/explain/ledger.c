@@ -3,18 +3,10 @@
 
 #include <stdlib.h>
 
+#include "floor.h"
 #include "mem.h"
 #include "minmax.h"
 #include "search.h"
-
-/* A bdev with a shorter median completes I/O on the CPU: no device is that fast. */
-static const uint64_t ON_CPU_NS = 5000;
-
-/* Longer silences are no work for others: the longest copies of data take less. */
-static const uint64_t WORK_NS = 1000000;
-
-/* Work writes entries more often than this, on average. */
-static const uint64_t ENTRY_NS = 20000;
 
 static int by_start(const void *a, const void *b)
 {
@@ -98,7 +90,7 @@ static void find_on_cpu(struct ledger *l)
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i; end < n && all[end].bdev == all[i].bdev;)
 			end++;
-		l->on_cpu[all[i].bdev] = all[(i + end) / 2].ns < ON_CPU_NS;
+		l->on_cpu[all[i].bdev] = all[(i + end) / 2].ns < FLOOR_CPU_NS;
 	}
 	free(all);
 }
@@ -131,7 +123,7 @@ static bool needs_lcore_only(const struct ledger *l, const struct request *q, co
 /* Whether the longest silence of a wait is too long for work: the lcore stood still, or was off its CPU. */
 static bool is_long(const struct request_wait *w)
 {
-	return w->silent >= WORK_NS || w->is_rare;
+	return w->silent >= FLOOR_STALL_NS || w->is_rare;
 }
 
 void ledger_start(struct ledger *l, struct requests *requests)
@@ -313,7 +305,7 @@ static struct work work_of(struct ledger *l, const struct request *q, const stru
 		const struct request_share *share = &l->requests->shares[i];
 
 		if (!requests_is_connection(l->requests, share->name))
-			work.idle += share->n && share->ns / share->n > ENTRY_NS ? share->ns : 0;
+			work.idle += share->n && share->ns / share->n > FLOOR_ROUND_TRIP_NS ? share->ns : 0;
 		else if (host_of(l, share->name) == q->host)
 			work.own += share->ns;
 		else
@@ -352,14 +344,12 @@ static uint64_t take_of_wait(struct rest *rest, const struct rest_wait *w, uint6
 
 /*
  * Whom the lcore worked for in a silence, by its next entry: MAP_NONE: nobody that is known. The wait ended right after
- * it, while an idle lcore would have ended it at once; by chance one in COINCIDENCE ends there.
+ * it, while an idle lcore would have ended it at once; by chance one in FLOOR_MINOR ends there.
  */
 static uint32_t worked_for(struct ledger *l, const struct request *q, const struct request_wait *w)
 {
-	enum { COINCIDENCE = 10 };
-
-	if (!w->silent || w->silent >= WORK_NS || !requests_is_connection(l->requests, w->ended_by) ||
-	    w->ended_before > w->silent / COINCIDENCE)
+	if (!w->silent || w->silent >= FLOOR_STALL_NS || !requests_is_connection(l->requests, w->ended_by) ||
+	    w->ended_before > w->silent / FLOOR_MINOR)
 		return MAP_NONE;
 	return host_of(l, w->ended_by) == q->host ? MAP_NONE : host_of(l, w->ended_by);
 }

@@ -51,7 +51,7 @@ static void add_slow(struct measure *m, enum slow slow, const struct request *q,
 	if (requests_facts(m->ledger->requests, q)->queue && q->host != MAP_NONE)
 		tally_add(m->tally, number, q, &(struct ledger_entry){FACT_QUEUE, MAP_NONE, q->host, q->life, q->life});
 	for (unsigned i = 0; i < m->ledger->n; i++)
-		has[m->ledger->entries[i].fact] |= m->ledger->entries[i].ns >= q->life / 4;
+		has[m->ledger->entries[i].fact] |= m->ledger->entries[i].ns >= q->life / FLOOR_TIMES;
 	for (enum fact fact = 0; fact < FACTS; fact++)
 		if (has[fact])
 			set->fact_bursts[fact] += requests_start_burst(&m->fact_bursts[slow][fact], q);

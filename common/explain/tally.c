@@ -29,7 +29,7 @@ void tally_add(struct tally *t, uint32_t set, const struct request *q, const str
 	row = table_at(t->rows, t->num_rows, t->cap_rows, number);
 	row->key = key;
 	row->requests++;
-	row->n += entry->ns >= q->life / 4;
+	row->n += entry->ns >= q->life / FLOOR_TIMES;
 	row->ns += entry->ns;
 	row->proven += entry->proven;
 	if (!row->example || entry->ns > row->longest) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trait.h"
 
+#include "floor.h"
+
 const char *const trait_names[TRAITS] = {
 	[TRAIT_HOST] = "host",   [TRAIT_CONNECTION] = "connection", [TRAIT_BDEV] = "bdev",
 	[TRAIT_LEG] = "leg",     [TRAIT_LCORE] = "lcore",           [TRAIT_TYPE] = "type",
@@ -23,7 +25,7 @@ static uint32_t longest(const struct requests *r, uint32_t first, unsigned n)
 /* A long request is more often hit by what is short, so that does not count. */
 static bool is_notable(const struct request *q, uint64_t ns)
 {
-	return ns && ns >= q->life / 10;
+	return ns && ns >= q->life / FLOOR_MINOR;
 }
 
 bool trait_of(const struct requests *r, const struct request *q, enum trait trait, struct trait_value *value)

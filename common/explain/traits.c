@@ -5,10 +5,7 @@
 
 #include "table.h"
 
-static const double CHANCE = 0.01;    /* that any of the values, or of the windows, is due to it */
-static const double DIFFERENCE = 0.2; /* of the shares of slow ones and others */
-enum { SUPPORT = 5 };                 /* slow requests that have it */
-enum { SAMPLES = 1 << 14 };           /* more prove no more, and would take long */
+enum { SAMPLES = 1 << 14 }; /* more prove no more, and would take long */
 
 /*
  * Fisher's exact test, one-sided: the probability that of n requests at least k have a value, if they are drawn at
@@ -55,7 +52,7 @@ static bool is_chance(const struct traits *t, uint64_t samples, uint64_t others,
 	uint64_t all = t->bursts < t->slow ? t->bursts : t->slow, n = all < SAMPLES ? all : SAMPLES;
 	uint64_t k = (unsigned __int128)samples * n / all;
 
-	return fisher(k, n, k + others, n + t->others) * compared > CHANCE;
+	return fisher(k, n, k + others, n + t->others) * compared * FLOOR_CHANCE > 1;
 }
 
 /* Adds the values of a trait. */
@@ -86,7 +83,7 @@ static bool is_common(const struct traits *t, const struct traits_value *v, size
 
 	if (t->bursts < t->slow)
 		samples = (unsigned __int128)v->slow * t->bursts / t->slow;
-	return v->slow >= SUPPORT && share_difference(t, v->slow, v->others) >= DIFFERENCE &&
+	return v->slow >= FLOOR_EVENTS && share_difference(t, v->slow, v->others) >= 1.0 / FLOOR_SHARE &&
 	       !is_chance(t, samples, v->others, compared);
 }
 
@@ -186,8 +183,8 @@ static void find_window(struct traits *t, const struct compare *c)
 		return;
 	*w = window_of(c, from, until);
 	w->bursts = parts[until].bursts - parts[from].bursts;
-	t->has_window = w->slow >= SUPPORT && 2 * w->slow >= t->slow && 2 * w->bursts >= t->bursts &&
-			share_difference(t, w->slow, w->others) >= DIFFERENCE &&
+	t->has_window = w->slow >= FLOOR_EVENTS && 2 * w->slow >= t->slow && 2 * w->bursts >= t->bursts &&
+			share_difference(t, w->slow, w->others) >= 1.0 / FLOOR_SHARE &&
 			!is_chance(t, w->bursts, w->others, WINDOWS);
 }
 
