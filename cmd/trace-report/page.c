@@ -226,25 +226,14 @@ static void put_report(struct out *out, const struct facts *f)
 static void put_causes(struct out *out, const struct facts *f, const struct terminal *terminal)
 {
 	const uint64_t requests = f->causes.requests.dropped, rows = f->causes.all.dropped;
-	static const char see[] = "  see:   ", story[] = "  see:   trace-spans -s -k ";
-	struct out answer = {.fd = OUT_MEMORY};
+	struct out command = {.fd = OUT_MEMORY};
 
-	answer_write(&answer, &f->causes.findings,
-		     &(struct answer_options){
-			     .report = true, .elsewhere = network_deaf(&f->network), .terminal = *terminal});
-	for (struct slice lines = out_contents(&answer); lines.n;) {
-		struct slice line = slice_cut_line(&lines);
-
-		if (slice_starts(line, story)) {
-			out_text(out, see);
-			put_report(out, f);
-			slice_cut(&line, strlen(story));
-			line = slice_cut(&line, strcspn(line.p, " \n"));
-		}
-		out_slice(out, line);
-		out_char(out, '\n');
-	}
-	out_close(&answer);
+	put_report(&command, f);
+	answer_write(out, &f->causes.findings,
+		     &(struct answer_options){.report = out_contents(&command),
+					      .elsewhere = network_deaf(&f->network),
+					      .terminal = *terminal});
+	out_close(&command);
 	if (requests || rows)
 		out_text(out, "\nnot all of it is explained\n");
 	put_unexplained(out, requests, REQUESTS_DROPPED);

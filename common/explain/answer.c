@@ -484,11 +484,12 @@ static void put_cause(struct out *out, const struct findings *f, const struct fi
 	out_close(&share);
 }
 
-static void put_cure(struct out *out, const struct finding *f, bool report)
+static void put_cure(struct out *out, const struct finding *f, struct slice report)
 {
-	out_text(out, "  see:   trace-spans -s -k us=");
+	out_text(out, "  see:   ");
+	out_slice(out, report.n ? report : slice_of("trace-spans -s -k "));
+	out_text(out, "us=");
 	out_us(out, f->cause.example->start);
-	out_text(out, report ? " lines.jsonl" : "");
 	out_printf(out, "\n  often: %s\n", fact_table[findings_cause(f)].cure);
 }
 
@@ -584,15 +585,15 @@ void answer_write(struct out *to, const struct findings *f, const struct answer_
 	bool has_slow = f->group->sets[slow].slow.n;
 
 	put_group(&page, f, options);
-	if (!options->report)
+	if (!options->report.n)
 		put_tables(&page, f, slow, &m, options);
-	if (has_slow && !options->report)
+	if (has_slow && !options->report.n)
 		out_char(&page, '\n');
 	if (has_slow)
 		put_findings(&page, f, slow, &m, options);
-	if (has_slow && options->report)
+	if (has_slow && options->report.n)
 		out_char(&page, '\n');
-	if (options->report)
+	if (options->report.n)
 		put_tables(&page, f, slow, &m, options);
 	else
 		put_old(&page, f->group, &options->terminal);
