@@ -54,8 +54,8 @@ ends() { # NUMBER POLLER
     entry TCP_REQ_COMPLETED "r$1" "1$1" "$2"
 }
 
-behind() { # [OPTION]...
-    lines | trace-spans -jq --open "$@" | jq -r '.id + " " + .behind' | sort
+behind() {
+    lines | trace-spans -jq --open | jq -r '.id + " " + .behind' | sort
 }
 
 @test "the bdev that is innermost, the data of a host, or one that does not read" {
@@ -90,7 +90,7 @@ r5 buffer of 10.0.0.1:5000 > bdev Db'
         rm -f entries
         for i in 1 2; do request $i t1; executes $i t1 Far $((8 * i)) $i; sends $i; done
         request 3 t1
-        for i in $1; do request $i t3; done
+        for i in $1; do request "$i" t3; done
     }
     hold '4 5'
     equal "$(behind)" 'r1 requests of 10.0.0.3:5000 > buffer > deadlock

@@ -85,7 +85,7 @@ true'
     trace-merge lines=trace other=trace | cmp want -
     gzip -k trace
     trace-merge lines=trace.gz other=- <trace | cmp want -
-    head -c 3000 trace >cut
+    head -c 3000 trace >"cut"
     status_is 1 trace-merge lines cut
     equal "$output" "$(trace-merge lines)"
     says 'trace-merge: cut: trace-dump: exit status 1'
