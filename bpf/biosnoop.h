@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The events of biosnoop's BPF program. */
-#ifndef BIOSNOOP_BPF_H
-#define BIOSNOOP_BPF_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -50,5 +49,3 @@ struct biosnoop_event {
 	char comm[COMM_SIZE]; /* of the thread that issued it; empty: unknown */
 	char disk[DISK_SIZE]; /* empty: it has none */
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /* The system call that a task is in. */
-#ifndef CALLS_BPF_PROGRAM_H
-#define CALLS_BPF_PROGRAM_H
+#pragma once
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -20,5 +19,3 @@ static __u32 place_of(struct task_struct *task, __u64 number)
 	barrier_var(call);
 	return call < NUM_CALLS ? call : OTHER_NUMBER;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers of system calls, as BPF programs and user space use them. */
-#ifndef CALLS_BPF_H
-#define CALLS_BPF_H
+#pragma once
 
 enum {
 	/* for 64 and for 32 bits, the last entry stands for all other numbers */
@@ -9,5 +8,3 @@ enum {
 	OTHER_NUMBER = NUMBERS - 1,
 	NUM_CALLS = 2 * NUMBERS, /* those of 32 bits come last */
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /* The threads of a cgroup of version 2. */
-#ifndef CGROUP_BPF_H
-#define CGROUP_BPF_H
+#pragma once
 
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>
@@ -35,5 +34,3 @@ static bool is_in_cgroup(struct task_struct *task)
 {
 	return !only_cgroup || is_below_cgroup((__u64)BPF_CORE_READ(task, cgroups, dfl_cgrp));
 }
-
-#endif

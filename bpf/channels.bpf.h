@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /* Which channel between processes a file is, and which thread was last seen at each end. */
-#ifndef CHANNELS_BPF_H
-#define CHANNELS_BPF_H
+#pragma once
 
 #include <linux/bpf.h>
 #include <linux/magic.h>
@@ -334,5 +333,3 @@ static __always_inline void emit_end(const struct end *end, struct ipcsnoop_even
 	e->writes = writes;
 	ring_send(e, sizeof(*e));
 }
-
-#endif

@@ -4,8 +4,7 @@
  * program for all other threads of that CPU meanwhile. A copy then does what was skipped: an event is lost only while
  * as many threads are preempted as there are copies. Each copy finds out whether one before has handled the event.
  */
-#ifndef COPIES_BPF_H
-#define COPIES_BPF_H
+#pragma once
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -36,5 +35,3 @@ static inline bool is_first_copy(__u8 *left, __u32 copy)
 	*left = LAST_COPY - copy;
 	return is_first;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * From Linux 7.0 on the kernel may skip programs: see copies.bpf.h. It never skips on_fork, since interrupts are off at
  * sched_wakeup_new. If it skips all copies of on_exit, user space notices.
  */
-#ifndef DESCENDANTS_BPF_H
-#define DESCENDANTS_BPF_H
+#pragma once
 
 #include <linux/bpf.h>
 #include <linux/errno.h>
@@ -99,5 +98,3 @@ static __always_inline int run_on_exit(__u64 *ctx, __u32 copy)
 }
 
 PROGRAM_WITH_COPIES("tp_btf/sched_process_exit", on_exit)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What ipcsnoop and its BPF program share: system calls, their counts, and events at channels between processes. */
-#ifndef IPCSNOOP_BPF_H
-#define IPCSNOOP_BPF_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -91,5 +90,3 @@ struct ipcsnoop_event {
 	struct peer waker; /* the thread that ended the last sleep */
 	__u32 unused_too;
 };
-
-#endif

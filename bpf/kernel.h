@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The parts of the kernel's structures that BPF programs read; CO-RE finds their offsets. */
-#ifndef KERNEL_H
-#define KERNEL_H
+#pragma once
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct ns_common {
@@ -249,5 +248,3 @@ struct request___before_5_15 {
 	struct gendisk *rq_disk;
 };
 #pragma clang attribute pop
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /* For loops with two limits: a constant for the verifier, and a variable. */
-#ifndef LOOP_BPF_H
-#define LOOP_BPF_H
+#pragma once
 
 #include <linux/types.h>
 #include <stdbool.h>
@@ -16,5 +15,3 @@ static __always_inline bool is_below(__u64 i, __u64 limit)
 	barrier_var(limit);
 	return i < limit;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /* What differs between processors: the saved registers, and which of them hold a system call. */
-#ifndef MACHINE_BPF_H
-#define MACHINE_BPF_H
+#pragma once
 
 #include <linux/ptrace.h>
 #include <linux/types.h>
@@ -124,6 +123,4 @@ static inline __u64 return_address(__u64 address)
 
 #else
 #error "the registers of this processor are not known"
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The events of offcpusnoop's BPF program. Times are nanoseconds of CLOCK_MONOTONIC. */
-#ifndef OFFCPUSNOOP_BPF_H
-#define OFFCPUSNOOP_BPF_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -63,5 +62,3 @@ struct offcpusnoop_totals {
 	__u64 ns[NUM_KINDS];
 	char comm[COMM_SIZE];
 };
-
-#endif

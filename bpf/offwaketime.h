@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The events of offwaketime's BPF program. */
-#ifndef OFFWAKETIME_BPF_H
-#define OFFWAKETIME_BPF_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -33,5 +32,3 @@ struct offwaketime_event {
 	__u64 is_open; /* it was blocked before recording, or still when it was over */
 	struct stacks stacks;
 };
-
-#endif

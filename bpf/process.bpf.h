@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /* Process ids as the user of the tool sees them. */
-#ifndef PROCESS_BPF_H
-#define PROCESS_BPF_H
+#pragma once
 
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>
@@ -39,5 +38,3 @@ static inline __u32 thread_id(struct task_struct *task)
 {
 	return id_in_namespace(BPF_CORE_READ(task, thread_pid));
 }
-
-#endif

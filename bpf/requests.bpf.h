@@ -3,8 +3,7 @@
  * Reads and writes that processes submit to io_uring, which makes no system call for them. A request has no id: its
  * address identifies it until it is complete.
  */
-#ifndef REQUESTS_BPF_H
-#define REQUESTS_BPF_H
+#pragma once
 
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>
@@ -215,5 +214,3 @@ int find_incomplete(struct bpf_iter__bpf_map_elem *ctx)
 	emit_request(&r, (struct io_kiocb *)*key, &e);
 	return 0;
 }
-
-#endif

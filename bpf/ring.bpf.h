@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /* The ring that carries a program's events to user space. */
-#ifndef RING_BPF_H
-#define RING_BPF_H
+#pragma once
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -40,5 +39,3 @@ static bool ring_send(void *event, __u64 size)
 	__sync_fetch_and_add(&lost, 1);
 	return false;
 }
-
-#endif

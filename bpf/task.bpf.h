@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /* What the scheduler knows of a task. */
-#ifndef TASK_BPF_H
-#define TASK_BPF_H
+#pragma once
 
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>
@@ -31,5 +30,3 @@ static __always_inline bool is_throttled(struct task_struct *task)
 	return bpf_core_field_exists(task->se.cfs_rq) && bpf_core_field_exists(struct cfs_rq, throttle_count) &&
 	       BPF_CORE_READ(task, prio) >= MAX_RT_PRIO && BPF_CORE_READ(task, se.cfs_rq, throttle_count) > 0;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What usdt-record and its BPF program share: how to fetch arguments, and events. */
-#ifndef USDT_RECORD_BPF_H
-#define USDT_RECORD_BPF_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -45,5 +44,3 @@ struct usdt_record_event {
 	__u16 unreadable;
 	__u16 cut; /* bits: strings that were truncated to MAX_STRING */
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* biosnoop's lines. */
-#ifndef BIOSNOOP_PRINT_H
-#define BIOSNOOP_PRINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ struct word print_type(uint32_t flags);
 
 /* Prints a request; NULL: the line above the columns. */
 void print_line(struct biosnoop_printer *p, const struct biosnoop_event *event);
-
-#endif

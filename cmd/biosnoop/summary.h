@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* biosnoop's summary: requests by disk, process and type, with histograms of their latencies. */
-#ifndef BIOSNOOP_SUMMARY_H
-#define BIOSNOOP_SUMMARY_H
+#pragma once
 
 #include "livelines.h"
 #include "histogram.h"
@@ -27,5 +26,3 @@ void summary_add(struct summary *s, const struct biosnoop_event *e);
 void summary_print(struct livelines *c, const struct summary *s);
 
 void summary_free(struct summary *s);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Channels between processes, and the system calls that read from them and write to them. */
-#ifndef IPCSNOOP_CHANNELS_H
-#define IPCSNOOP_CHANNELS_H
+#pragma once
 
 #include "calls.h"
 
@@ -20,5 +19,3 @@ const char *channels_call_name(unsigned call, char buffer[CALLS_NAME]);
 extern const struct channels_name {
 	const char *name, *tpoint[2];
 } channels_names[NUM_CHANNELS];
-
-#endif

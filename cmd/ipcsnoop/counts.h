@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ipcsnoop's counts of system calls. */
-#ifndef IPCSNOOP_COUNTS_H
-#define IPCSNOOP_COUNTS_H
+#pragma once
 
 #include "out.h"
 #include "bpf/ipcsnoop.h"
@@ -14,5 +13,3 @@ void counts_text(struct out *out, const struct count sums[NUM_CALLS]);
 
 /* Writes a line for each call that was made, the most frequent last. */
 void counts_json(struct out *out, const struct count sums[NUM_CALLS]);
-
-#endif

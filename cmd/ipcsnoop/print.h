@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ipcsnoop's lines of reads and writes. */
-#ifndef IPCSNOOP_PRINT_H
-#define IPCSNOOP_PRINT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@ struct ipcsnoop_printer {
 
 /* Prints a read or a write; NULL: the line above the columns. */
 void print_line(struct ipcsnoop_printer *p, const struct ipcsnoop_event *event);
-
-#endif

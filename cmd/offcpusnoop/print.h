@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* offcpusnoop's lines of intervals. */
-#ifndef OFFCPUSNOOP_PRINT_H
-#define OFFCPUSNOOP_PRINT_H
+#pragma once
 
 #include "livelines.h"
 #include "out.h"
@@ -16,5 +15,3 @@ struct offcpusnoop_printer {
 
 /* Prints an interval, whose stack follows the event; NULL: the line above the columns. */
 void print_line(struct offcpusnoop_printer *p, const struct offcpusnoop_event *event);
-
-#endif

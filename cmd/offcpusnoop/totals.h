@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What each thread did with its time: the table at the end. */
-#ifndef OFFCPUSNOOP_TOTALS_H
-#define OFFCPUSNOOP_TOTALS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ void totals_add(struct totals *t, const struct offcpusnoop_totals *thread);
 void totals_print(struct totals *t, struct out *out);
 
 void totals_free(struct totals *t);
-
-#endif

@@ -3,8 +3,7 @@
  * The functions in an ELF file. Files are read by a sandbox: see reading.h. libdwfl would find no names for a process
  * of another mount namespace, and opens files, which the sandbox forbids.
  */
-#ifndef OFFWAKETIME_ELF_H
-#define OFFWAKETIME_ELF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ bool elf_receive(struct elf_file *f, struct slice bytes);
 const struct function *elf_find(const struct elf_file *f, uint64_t offset);
 
 void elf_free(struct elf_file *f);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds the names of the functions in the stacks of an event. */
-#ifndef OFFWAKETIME_NAMING_H
-#define OFFWAKETIME_NAMING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ uint64_t naming_pair(struct naming *n, const struct stacks *e, struct pair *pair
 const char *naming_text(const struct naming *n, uint32_t number);
 
 void naming_free(struct naming *n);
-
-#endif

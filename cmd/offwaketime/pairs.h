@@ -3,8 +3,7 @@
  * The blocked time of each pair of stacks. Stacks are compared by the names of their functions, which are printed:
  * addresses differ from process to process.
  */
-#ifndef OFFWAKETIME_PAIRS_H
-#define OFFWAKETIME_PAIRS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -67,5 +66,3 @@ const struct pair_total **pairs_sorted(const struct pairs *p, size_t *n);
 void pairs_reset(struct pairs *p);
 
 void pairs_free(struct pairs *p);
-
-#endif

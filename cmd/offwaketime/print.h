@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* offwaketime's lines. */
-#ifndef OFFWAKETIME_PRINT_H
-#define OFFWAKETIME_PRINT_H
+#pragma once
 
 #include "naming.h"
 #include "out.h"
@@ -21,5 +20,3 @@ void print_folded(const struct offwaketime_printer *p, const struct pair_total *
 
 /* A JSON line. */
 void print_json(const struct offwaketime_printer *p, const struct pair_total *t);
-
-#endif

@@ -3,8 +3,7 @@
  * The mappings of processes. They are read while stacks arrive, so addresses have names even if their
  * process ends before these are printed.
  */
-#ifndef OFFWAKETIME_PROCESSES_H
-#define OFFWAKETIME_PROCESSES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -89,5 +88,3 @@ void processes_end(struct processes *p);
 void processes_report(const struct processes *p);
 
 void processes_free(struct processes *p);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the functions of files that a process has mapped, in a sandbox. */
-#ifndef OFFWAKETIME_READING_H
-#define OFFWAKETIME_READING_H
+#pragma once
 
 #include "elf.h"
 #include "mapping.h"
@@ -32,5 +31,3 @@ typedef uint32_t reading_known(const void *context, const struct reading_id *id)
 /* Reads n files, whose results are all zero. list: where they are mapped. */
 void reading_run(struct sandbox *sandbox, struct reading *files, size_t n, const struct mapping_list *list,
 		 reading_known *is_known, const void *context);
-
-#endif

@@ -4,8 +4,7 @@
  * --since and --until. The decision for a tracepoint or an owner is cached, so patterns are not matched for
  * every entry.
  */
-#ifndef TRACE_DUMP_FILTER_H
-#define TRACE_DUMP_FILTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,5 +82,3 @@ bool filter_is_past(const struct filter *f, uint64_t tsc, uint64_t base);
 void filter_report(struct filter *f, const uint64_t *by_lcore, const char *name, bool quiet);
 
 void filter_close(struct filter *f);
-
-#endif

@@ -10,8 +10,7 @@
  * An entry is returned after one with higher ticks only if its lcore gave it ticks of the past, or
  * published it more than the lag after its ticks, or if another ring had no room in between.
  */
-#ifndef TRACE_DUMP_FOLLOW_H
-#define TRACE_DUMP_FOLLOW_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -63,5 +62,3 @@ enum follow_result follow_next(struct follow *f, struct entry *e);
 void follow_stop(struct follow *f);
 
 void follow_close(struct follow *f);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The lines of trace-dump -F -O, after those of the owners that are registered. */
-#ifndef TRACE_DUMP_OWNER_WATCH_H
-#define TRACE_DUMP_OWNER_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -14,5 +13,3 @@ struct rings;
  * message, if it could not follow them until then.
  */
 bool owner_watch(struct out *out, const struct reader *r, const struct rings *rings, const char *name);
-
-#endif

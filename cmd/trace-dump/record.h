@@ -8,8 +8,7 @@
  *
  * If only the last seconds are to be kept, older slots become a hole as well.
  */
-#ifndef TRACE_DUMP_RECORD_H
-#define TRACE_DUMP_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ struct record_options {
  */
 bool record_trace(struct trace *t, struct input *in, const char *name, const struct record_options *options,
 		  struct out *out);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Slots that the application may have overwritten meanwhile are unsure: they are decided on in a later round.
  */
-#ifndef TRACE_DUMP_RINGS_H
-#define TRACE_DUMP_RINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -90,5 +89,3 @@ bool rings_wait_ms(const struct rings *r, int out, int ms);
 bool rings_report(const struct rings *r, const char *name, const char *verb);
 
 void rings_close(struct rings *r);
-
-#endif

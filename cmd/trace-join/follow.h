@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads lifetime lines while trace lines are joined: from pipes, and from files that grow. */
-#ifndef TRACE_JOIN_FOLLOW_H
-#define TRACE_JOIN_FOLLOW_H
+#pragma once
 
 #include "lifetimes.h"
 #include "lines.h"
@@ -31,5 +30,3 @@ int follow_next(struct follow_lifetimes *f, struct lines *trace, struct out *out
 
 /* Returns 0, or -1 when something was wrong with a file. */
 int follow_close(struct follow_lifetimes *f);
-
-#endif

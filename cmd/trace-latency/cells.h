@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables for people, with tabs for programs, or as JSON lines: a row is one of each. */
-#ifndef TRACE_LATENCY_CELLS_H
-#define TRACE_LATENCY_CELLS_H
+#pragma once
 
 #include "rows.h"
 #include "tabular.h"
@@ -42,5 +41,3 @@ void cells_named_row(struct cells *c, const struct rows *rows, const struct rows
 
 /* Prints the table. */
 void cells_end(struct cells *c);
-
-#endif

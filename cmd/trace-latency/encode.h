@@ -9,8 +9,7 @@
  * in one line. A tab ends the key, as MapReduce expects. A value is the lowest of its bucket, so a reader can
  * check that the buckets are the same as its own.
  */
-#ifndef TRACE_LATENCY_ENCODE_H
-#define TRACE_LATENCY_ENCODE_H
+#pragma once
 
 #include "out.h"
 #include "rows.h"
@@ -25,5 +24,3 @@ void encode_write(struct out *out, const struct rows *rows);
  * tool.
  */
 int encode_read(struct rows *rows, const char *path, const char *reader, uint64_t *read);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How groups, types of objects and rows are written, for people and as JSON. */
-#ifndef TRACE_LATENCY_NAMES_H
-#define TRACE_LATENCY_NAMES_H
+#pragma once
 
 #include "json.h"
 #include "out.h"
@@ -27,5 +26,3 @@ void names_type(struct out *out, const struct rows *rows, uint32_t group, uint32
 
 /* The same for a row, with "from":"A","to":"B", "life":true or "to_reply":true after "object". */
 void names_key(struct out *out, const struct rows *rows, const struct latency *row);
-
-#endif

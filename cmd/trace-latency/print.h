@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What trace-latency prints: a table, JSON lines, or histograms. Times in JSON are in microseconds. */
-#ifndef TRACE_LATENCY_PRINT_H
-#define TRACE_LATENCY_PRINT_H
+#pragma once
 
 #include "cells.h"
 
@@ -14,5 +13,3 @@ void print_table(struct output *to, const struct rows *rows, const struct rows *
 
 /* Histograms of powers of two. */
 void print_histograms(struct output *to, const struct rows *rows);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the trace lines of a file into sums over its spans, or, for --reactors, into rows of lcores. */
-#ifndef TRACE_LATENCY_READING_H
-#define TRACE_LATENCY_READING_H
+#pragma once
 
 #include "connection.h"
 #include "lcore_rows.h"
@@ -36,5 +35,3 @@ int reading_file(struct reading *r, const char *path);
 void reading_notes(const struct reading *r, const char *name, bool quiet);
 
 void reading_free(struct reading *r);
-
-#endif

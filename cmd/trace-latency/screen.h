@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A view of a live trace: the table of the latest interval, and below it what is in flight, drawn in one place. */
-#ifndef TRACE_LATENCY_SCREEN_H
-#define TRACE_LATENCY_SCREEN_H
+#pragma once
 
 #include "connection.h"
 #include "spans.h"
@@ -11,5 +10,3 @@ void screen_put_open(struct out *out, const struct spans *spans, struct connecti
 
 /* Shows as much of the text as standard output has lines, instead of what was there. */
 void screen_show(struct out *out, struct slice text);
-
-#endif

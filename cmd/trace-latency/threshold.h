@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The threshold of --fail-over: by how much a percentile may be larger than in an earlier run. */
-#ifndef TRACE_LATENCY_THRESHOLD_H
-#define TRACE_LATENCY_THRESHOLD_H
+#pragma once
 
 #include "rows.h"
 
@@ -29,5 +28,3 @@ enum threshold_verdict {
 	THRESHOLD_UNKNOWN,  /* no row could be judged */
 } threshold_report(const struct threshold *threshold, const struct rows *rows, const struct rows *base,
 		   const char *base_name);
-
-#endif

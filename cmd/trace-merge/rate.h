@@ -4,8 +4,7 @@
  * microseconds are rounded, so a range of rates is possible. The roundest number in it is used, because most rates are
  * whole MHz.
  */
-#ifndef TRACE_MERGE_RATE_H
-#define TRACE_MERGE_RATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ bool rate_between(struct rate_point a, struct rate_point b, struct rate_range *r
 
 /* The number in the range that ends in the most zeros; the lowest of these. */
 uint64_t rate_roundest(struct rate_range range);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One of the inputs: its lines with their times, read without waiting. */
-#ifndef TRACE_MERGE_SOURCE_H
-#define TRACE_MERGE_SOURCE_H
+#pragma once
 
 #include "lines.h"
 #include "out.h"
@@ -79,5 +78,3 @@ bool source_rate(struct source *s, struct rate_range *range);
 
 /* Also closes the file, unless it was read to its end. */
 void source_free(struct source *s);
-
-#endif

@@ -6,8 +6,7 @@
  * Names and repeated texts are interned as numbers. Each packet sequence must define a number before it uses it. The
  * numbers that are used are listed, so annotations can be encoded before their track is known.
  */
-#ifndef TRACE_PERFETTO_ANNOTATIONS_H
-#define TRACE_PERFETTO_ANNOTATIONS_H
+#pragma once
 
 #include "intern.h"
 #include "out.h"
@@ -78,5 +77,3 @@ void annotations_store(const struct annotations *a, struct out *kept);
 void annotations_load(struct annotations *a, struct slice stored);
 
 void annotations_free(struct annotations *a);
-
-#endif

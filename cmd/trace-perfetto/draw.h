@@ -4,8 +4,7 @@
  * counters; and the lines that are not states of a span, on the tracks of their lcores. A span is drawn when it has
  * ended (spans.h).
  */
-#ifndef TRACE_PERFETTO_DRAW_H
-#define TRACE_PERFETTO_DRAW_H
+#pragma once
 
 #include "packets.h"
 #include "request_io.h"
@@ -39,5 +38,3 @@ void draw_pause(void *context);
 void draw_end(struct draw *d);
 
 void draw_free(struct draw *d);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Assigns slices to rows so that they do not overlap. */
-#ifndef TRACE_PERFETTO_LANES_H
-#define TRACE_PERFETTO_LANES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ struct lanes {
 uint32_t *lanes_assign(struct lanes *lanes, uint64_t first, uint64_t end);
 
 void lanes_free(struct lanes *lanes);
-
-#endif

@@ -8,8 +8,7 @@
  * writes its number. In each epoch, a sequence starts again: it drops its definitions, and describes
  * its track and those above it. A stream can be cut there.
  */
-#ifndef TRACE_PERFETTO_PACKETS_H
-#define TRACE_PERFETTO_PACKETS_H
+#pragma once
 
 #include "annotations.h"
 #include "traceline.h"
@@ -105,5 +104,3 @@ void packets_instant(struct packets *p, uint32_t track, uint64_t ns, uint32_t st
 void packets_count(struct packets *p, uint32_t counter, uint64_t ns, uint64_t value);
 
 void packets_free(struct packets *p);
-
-#endif

@@ -5,8 +5,7 @@
  * The messages are in protos/perfetto/trace of github.com/google/perfetto, in the files that are
  * named here. A reader skips fields that it does not know, so numbers never change.
  */
-#ifndef TRACE_PERFETTO_PROTO_H
-#define TRACE_PERFETTO_PROTO_H
+#pragma once
 
 #include <stdint.h>
 
@@ -198,5 +197,3 @@ static inline void proto_close(struct out *out, size_t start)
 	else
 		proto_close_long(out, start);
 }
-
-#endif

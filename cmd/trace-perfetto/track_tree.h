@@ -13,8 +13,7 @@
  *
  * Places are numbered from 0 in the order of the lines, each after the place that contains it.
  */
-#ifndef TRACE_PERFETTO_TRACK_TREE_H
-#define TRACE_PERFETTO_TRACK_TREE_H
+#pragma once
 
 #include "connection.h"
 #include "intern.h"
@@ -105,5 +104,3 @@ void track_tree_note_reactor(struct track_tree *p, uint32_t lcore);
 uint32_t track_tree_reactor(const struct track_tree *p, uint64_t lcore);
 
 void track_tree_free(struct track_tree *p);
-
-#endif

@@ -13,8 +13,7 @@
  *				requests in flight, queue depth
  *				rows for each type of objects
  */
-#ifndef TRACE_PERFETTO_TRACKS_H
-#define TRACE_PERFETTO_TRACKS_H
+#pragma once
 
 #include "lanes.h"
 #include "packets.h"
@@ -101,5 +100,3 @@ void tracks_depth(struct tracks *t, uint32_t place, struct slice channel, struct
 void tracks_finish(struct tracks *t);
 
 void tracks_free(struct tracks *t);
-
-#endif

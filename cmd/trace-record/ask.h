@@ -4,8 +4,7 @@
  * connects with the privileges of the tool, gives them up, and only then reads what the target answers. Answers may
  * take seconds; a child that gets stuck is killed.
  */
-#ifndef TRACE_RECORD_ASK_H
-#define TRACE_RECORD_ASK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ bool ask_is_over(struct ask *a);
  * printable; NULL: they are not wanted. Returns NULL, or why not all is known. The caller frees both.
  */
 char *ask_end(struct ask *a, struct out *state, char **off);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A folder that the flight recorder makes of its ring when requests were slow. */
-#ifndef TRACE_RECORD_CAPTURE_H
-#define TRACE_RECORD_CAPTURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ bool capture_is_ready(struct capture *c);
 
 /* Completes the folder. ring: where the trace is. */
 void capture_end(struct capture *c, const struct folder *ring);
-
-#endif

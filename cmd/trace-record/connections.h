@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the kernel says of each TCP connection of a target at one moment: how much of its time the network took. */
-#ifndef TRACE_RECORD_CONNECTIONS_H
-#define TRACE_RECORD_CONNECTIONS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -15,5 +14,3 @@ enum { CONNECTIONS_MAX = 4096, CONNECTIONS_MAX_SIZE = 2 << 20 }; /* lines, bytes
  * there are none, such as that they cannot be listed.
  */
 const char *connections_write(struct out *out, pid_t pid, const char *when);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keeps a recording off the CPUs of the target's reactors. */
-#ifndef TRACE_RECORD_CPUS_H
-#define TRACE_RECORD_CPUS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -11,5 +10,3 @@
  * such CPUs, or it is not permitted.
  */
 void cpus_leave_to(pid_t target);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The files that describe a recording: README for people, and RECORDING_PARTS for programs. */
-#ifndef TRACE_RECORD_DESCRIBE_H
-#define TRACE_RECORD_DESCRIBE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ void describe_close(struct description *d);
 
 /* A time of day, as lines of a trace have it. */
 void describe_time(struct out *out, uint64_t ns);
-
-#endif

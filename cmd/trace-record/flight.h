@@ -6,8 +6,7 @@
  * Two more tools find the slow requests: trace-dump --requests, and trace-spans. The files of the trace of a folder end
  * with it; the trace-dump that records the next ones starts before that, so that no entry is missed in between.
  */
-#ifndef TRACE_RECORD_FLIGHT_H
-#define TRACE_RECORD_FLIGHT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ struct flight_setup {
  * folder to standard output. Returns whether all went well, otherwise after messages.
  */
 bool flight_record(const struct flight_setup *setup, const struct flight_options *options);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The folder of a recording: only its owner can look into it, and no file in it is written twice. */
-#ifndef TRACE_RECORD_FOLDER_H
-#define TRACE_RECORD_FOLDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ uint64_t folder_space(const struct folder *f);
 
 /* Removes its files, and then itself from the folder that it was added to. */
 void folder_remove(struct folder *f, const struct folder *parent, const char *name);
-
-#endif

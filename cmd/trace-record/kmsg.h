@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The kernel's messages from the time of a recording. */
-#ifndef TRACE_RECORD_KMSG_H
-#define TRACE_RECORD_KMSG_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +15,3 @@ int kmsg_open(void);
  * overwritten before. kmsg: -1 if it could not be opened. Returns false after a message if the file cannot be written.
  */
 bool kmsg_write(int kmsg, struct part *p, const struct folder *folder);
-
-#endif

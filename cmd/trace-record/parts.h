@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The parts of a recording: what is recorded, by which tool of this toolkit, and how that went. */
-#ifndef TRACE_RECORD_PARTS_H
-#define TRACE_RECORD_PARTS_H
+#pragma once
 
 #include <poll.h>
 #include <stdbool.h>
@@ -125,5 +124,3 @@ bool part_write(struct part *p, const struct folder *folder, struct out *text, c
 
 /* Says once on standard error how a part went, if anything is wrong with it. */
 void part_report(const struct part *p);
-
-#endif

@@ -4,8 +4,7 @@
  * shortly before them, since qpair-lifetimes finds owners by the order of these, of owners whose number was not reused,
  * and the latest clock.
  */
-#ifndef TRACE_RECORD_PROBES_H
-#define TRACE_RECORD_PROBES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ struct slice probes_lines(struct probes *p);
 
 /* Forgets all lines. */
 void probes_clear(struct probes *p);
-
-#endif

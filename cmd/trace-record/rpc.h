@@ -3,8 +3,7 @@
  * A client of SPDK's JSON-RPC over its Unix socket, for methods that only read. What the target answers is not trusted:
  * it is bounded in time and size, and checked to be JSON.
  */
-#ifndef TRACE_RECORD_RPC_H
-#define TRACE_RECORD_RPC_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -39,5 +38,3 @@ char *rpc_connect(struct rpc *rpc, pid_t pid, const char *path);
 const char *rpc_call(struct rpc *rpc, const char *method, const char *params, struct slice *reply);
 
 void rpc_close(struct rpc *rpc);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a target says of itself by JSON-RPC: its settings, connections and counters. */
-#ifndef TRACE_RECORD_STATE_H
-#define TRACE_RECORD_STATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ const char *state_write(struct rpc *rpc, bool at_start, struct out *out, uint64_
 
 /* The names of the tracepoint groups that are off, with commas between. Not known: NULL. The caller frees it. */
 char *state_groups_off(struct rpc *rpc);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds the process to record: one that has mapped an SPDK trace. */
-#ifndef TRACE_RECORD_TARGETS_H
-#define TRACE_RECORD_TARGETS_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -19,5 +18,3 @@ struct target_process {
  * with one. Exits after a message if there is none, and with EXIT_USAGE after a list if there are several.
  */
 void target_find(struct target_process *found, pid_t pid);
-
-#endif

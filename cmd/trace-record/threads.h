@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the kernel says of each thread of a target at one moment: whether it runs, and what it is in if it does not. */
-#ifndef TRACE_RECORD_THREADS_H
-#define TRACE_RECORD_THREADS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -14,5 +13,3 @@ enum { THREADS_MAX_SIZE = 1 << 20 }; /* bytes of lines */
  * "end". It reads the target's memory, which may never return: only a child that can be killed calls it.
  */
 void threads_write(struct out *out, pid_t pid, const char *when);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the span lines of slow requests, and what they have in common: an incident. */
-#ifndef TRACE_RECORD_WATCH_H
-#define TRACE_RECORD_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ void watch_read(struct watch *w, struct incident *incident, uint64_t stuck_ns);
 void watch_close(struct watch *w);
 
 void incident_clear(struct incident *incident);
-
-#endif

@@ -3,8 +3,7 @@
  * The last lines of a file that a tool writes for as long as it runs: what is older becomes a hole of the file, so it
  * takes no space.
  */
-#ifndef TRACE_RECORD_WINDOW_H
-#define TRACE_RECORD_WINDOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ bool window_slide(struct window *w, uint64_t now);
 bool window_copy(const struct window *w, int to);
 
 void window_close(struct window *w);
-
-#endif

@@ -3,8 +3,7 @@
  * Names of bdevs for people. The name of a logical volume is its UUID, and its alias, as lvs/db, is what it was created
  * as; the target's answer to bdev_get_bdevs has both. Texts are as written in JSON.
  */
-#ifndef TRACE_REPORT_ALIASES_H
-#define TRACE_REPORT_ALIASES_H
+#pragma once
 
 #include "intern.h"
 
@@ -25,5 +24,3 @@ struct slice aliases_owner(const struct aliases *a, struct slice owner);
 struct slice aliases_name(struct slice bdev);
 
 void aliases_free(struct aliases *a);
-
-#endif

@@ -4,12 +4,9 @@
  * members took, from those to bdev_get_iostat. In a bdev that is near its limit, requests wait for that; in one with a
  * member that is slower than another, for that member.
  */
-#ifndef TRACE_REPORT_BDEVS_H
-#define TRACE_REPORT_BDEVS_H
+#pragma once
 
 #include "requests.h"
 
 /* Marks requests and bdevs accordingly; after all requests, before they are measured. */
 void bdevs_mark(struct requests *requests, struct slice rpc);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The lines of other tools that recorded beside the trace, in the order of their ticks. */
-#ifndef TRACE_REPORT_BESIDE_H
-#define TRACE_REPORT_BESIDE_H
+#pragma once
 
 #include "lines.h"
 #include "out.h"
@@ -38,5 +37,3 @@ void beside_complain(struct beside *b, const char *error);
 
 /* Closes the files. Returns whether all lines were good, else after a message. */
 bool beside_close(struct beside *b);
-
-#endif

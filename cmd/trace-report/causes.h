@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Why requests are slow: those of all hosts together, and those of each. */
-#ifndef TRACE_REPORT_CAUSES_H
-#define TRACE_REPORT_CAUSES_H
+#pragma once
 
 #include "findings.h"
 #include "inflight.h"
@@ -31,5 +30,3 @@ bool causes_of_host(const struct causes *c, struct slice host, struct findings *
 void causes_write(struct out *out, const struct causes *c);
 
 void causes_free(struct causes *c);
-
-#endif

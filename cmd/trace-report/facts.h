@@ -3,8 +3,7 @@
  * What is known of a recording, from which the page is made: sums over its spans, what explains them, and JSON lines.
  * Functions that read JSON take lines that json_line() returned, and return empty slices for what is missing.
  */
-#ifndef TRACE_REPORT_FACTS_H
-#define TRACE_REPORT_FACTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -177,5 +176,3 @@ uint64_t facts_entries(const struct facts *f);
 
 /* Frees what was counted; contents of files stay. */
 void facts_free(struct facts *f);
-
-#endif

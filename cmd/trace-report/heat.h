@@ -3,8 +3,7 @@
  * A heat map: how many requests ended in each stretch of time, by their life. However far apart times are, it has at
  * most HEAT_STEPS of them: they become longer.
  */
-#ifndef TRACE_REPORT_HEAT_H
-#define TRACE_REPORT_HEAT_H
+#pragma once
 
 #include "map.h"
 #include "out.h"
@@ -37,5 +36,3 @@ void heat_add(struct heat *h, uint64_t ns, uint64_t life);
 unsigned heat_draw(struct out *out, struct heat *h, unsigned x, unsigned y, unsigned width);
 
 void heat_free(struct heat *h);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The names of hosts, as qpair-lifetimes finds them in probe lines, answers of JSON-RPC and owners. */
-#ifndef TRACE_REPORT_NAMES_H
-#define TRACE_REPORT_NAMES_H
+#pragma once
 
 #include "facts.h"
 
@@ -10,5 +9,3 @@ struct reader;
 
 /* Reads f->usdt and f->rpc before the first entry. False after a message, with f->names_unread. */
 bool names_read(struct facts *f, const struct reader *r, struct join *join);
-
-#endif

@@ -3,8 +3,7 @@
  * What the network and the hosts did to connections while the trace was recorded, by the kernel's counts: replies that
  * wait there have ended in the trace.
  */
-#ifndef TRACE_REPORT_NETWORK_H
-#define TRACE_REPORT_NETWORK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -42,5 +41,3 @@ void network_write(struct out *out, struct facts *f, const struct network_connec
 void network_put(struct out *out, struct facts *f, const struct network *n);
 
 void network_free(struct network *n);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The page of text. */
-#ifndef TRACE_REPORT_PAGE_H
-#define TRACE_REPORT_PAGE_H
+#pragma once
 
 #include "facts.h"
 #include "terminal.h"
@@ -17,5 +16,3 @@ void page_stories(struct out *out, const struct facts *f, bool as_lines);
 
 /* As wide as the terminal; with colours if that has them. Returns whether there is a cause. */
 bool page_write(struct out *to, struct facts *f, const struct terminal *terminal);
-
-#endif

@@ -3,12 +3,9 @@
  * The one pass over the trace: its entries, with the lines of other tools between them, are named, assembled to spans
  * and counted.
  */
-#ifndef TRACE_REPORT_PASS_H
-#define TRACE_REPORT_PASS_H
+#pragma once
 
 #include "facts.h"
 
 /* Reads the trace. pictures: f->series is wanted. Returns whether all of it was good, else after a message. */
 bool pass_run(struct facts *f, bool pictures);
-
-#endif

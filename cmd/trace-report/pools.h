@@ -3,8 +3,7 @@
  * The data buffers that requests of hosts wanted and had, by pool: how many were wanted at once, how many were there,
  * and how large a pool would have been enough.
  */
-#ifndef TRACE_REPORT_POOLS_H
-#define TRACE_REPORT_POOLS_H
+#pragma once
 
 #include "spanline.h"
 #include "spans.h"
@@ -30,5 +29,3 @@ void pools_see(struct pools *p, const struct spans *spans, const struct span *s,
 void pools_write(struct out *out, const struct pools *p, struct slice rpc, uint64_t more);
 
 void pools_free(struct pools *p);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What pictures show over time, counted while spans end. */
-#ifndef TRACE_REPORT_SERIES_H
-#define TRACE_REPORT_SERIES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -48,5 +47,3 @@ void series_heat(struct series *s, uint64_t start, uint64_t life);
 void series_waits(struct series *s, const struct spanline *span);
 
 void series_free(struct series *s);
-
-#endif

@@ -3,8 +3,7 @@
  * Finds what was recorded, and opens it before anything is read. What is not there is left out; what is there and
  * cannot be read is left out after a message, and facts.unread has it for the page.
  */
-#ifndef TRACE_REPORT_SOURCES_H
-#define TRACE_REPORT_SOURCES_H
+#pragma once
 
 #include "facts.h"
 
@@ -16,5 +15,3 @@ void sources_read(struct facts *f);
 
 /* Leaves out lines of other tools whose times are not the trace's, which has so many ticks per second. */
 void sources_check_clocks(struct facts *f, double rate);
-
-#endif

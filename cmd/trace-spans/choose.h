@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Selects the spans to print, by the states that they were in. */
-#ifndef TRACE_SPANS_CHOOSE_H
-#define TRACE_SPANS_CHOOSE_H
+#pragma once
 
 #include "out.h"
 #include "spans.h"
@@ -24,5 +23,3 @@ void choose_add(struct choose *c, const char *glob);
 bool choose_span(struct choose *c, const struct spans *spans, const struct span *s);
 
 void choose_free(struct choose *c);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Spans as text for people: columns. */
-#ifndef TRACE_SPANS_PRINT_H
-#define TRACE_SPANS_PRINT_H
+#pragma once
 
 #include "measured.h"
 #include "terminal.h"
@@ -21,5 +20,3 @@ void print_text(struct print *p, struct out *out, const struct span *s);
 void print_open(struct print *p, struct out *out, const struct span *s);
 
 void print_free(struct print *p);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stores the texts with the largest keys, of any number that are added. */
-#ifndef TRACE_SPANS_RANKING_H
-#define TRACE_SPANS_RANKING_H
+#pragma once
 
 #include "out.h"
 
@@ -28,5 +27,3 @@ void ranking_clear(struct ranking *r, uint64_t bits);
 
 /* Writes the texts, the largest key first, and removes them. */
 void ranking_write(struct ranking *r, struct out *out);
-
-#endif

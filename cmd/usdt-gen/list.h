@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The list of usdt-gen -l. */
-#ifndef USDT_GEN_LIST_H
-#define USDT_GEN_LIST_H
+#pragma once
 
 #include "out.h"
 #include "target.h"
 
 /* Writes a line for every probe of each file, in the order of names. */
 void list_probes(struct out *out, const struct target *t, bool json);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Attaches the BPF program to the sites of the wanted probes. Errors are reported on stderr. */
-#ifndef USDT_RECORD_ATTACH_H
-#define USDT_RECORD_ATTACH_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -68,5 +67,3 @@ struct attach_walk {
 bool attach_next_process(const struct attach *a, struct attach_walk *walk);
 
 void attach_close(struct attach *a);
-
-#endif

@@ -10,8 +10,7 @@
  * which meanwhile lets no process of the machine fork: it holds dup_mmap_sem. Only a kernel that reads the pages before
  * it takes that could prevent this.
  */
-#ifndef USDT_RECORD_LINKS_H
-#define USDT_RECORD_LINKS_H
+#pragma once
 
 #include <linux/bpf.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ int links_create(struct link_create *attr);
 
 /* Attaches the loaded program to all sites, in one process; pid 0: in all. Returns 0, or -1 after a message. */
 int links_make(struct attach *a, pid_t pid);
-
-#endif

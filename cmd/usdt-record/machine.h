@@ -3,8 +3,7 @@
  * What differs between machines: how an assembler writes an operand, and where the kernel saves
  * registers. Every build includes all machines, so that each can be tested on any.
  */
-#ifndef USDT_RECORD_MACHINE_H
-#define USDT_RECORD_MACHINE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -32,5 +31,3 @@ struct slice machine_parse_until(struct slice *text, const char *ends);
  * wraps around as addresses do. False: it is malformed.
  */
 bool machine_parse_sum(struct slice *text, uint64_t *number);
-
-#endif

@@ -5,8 +5,7 @@
  *	x86-64, AT&T syntax: $NUMBER  %REGISTER  [DISPLACEMENT](%BASE,%INDEX,SCALE)
  *	arm64: NUMBER  REGISTER  [BASE]  [BASE, OFFSET]  [BASE, INDEX, lsl SCALE]
  */
-#ifndef USDT_RECORD_OPERAND_H
-#define USDT_RECORD_OPERAND_H
+#pragma once
 
 #include "usdt.h"
 #include "bpf/usdt-record.h"
@@ -19,5 +18,3 @@ const char *operand_parse(struct operand *o, unsigned machine, const struct usdt
 
 /* Whether probes in files for this machine can fire on the one that the tool was built for. */
 bool operand_is_native(unsigned machine);
-
-#endif

@@ -6,8 +6,7 @@
  * From v24.05 on a trace names a TCP qpair by its owner only, and SPDK reuses the numbers of owners
  * for other connections. So owners are recorded when the probes report the qpairs.
  */
-#ifndef USDT_RECORD_OWNERS_H
-#define USDT_RECORD_OWNERS_H
+#pragma once
 
 #include "out.h"
 #include "ownerwatch.h"
@@ -59,5 +58,3 @@ void owners_check(struct owners_follower *o);
 
 /* Reads the owners a last time. Returns false if owners may be missing after a failure. */
 bool owners_finish(struct owners_follower *o);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Writes events as probe lines: spdk-trace-lines(7). */
-#ifndef USDT_RECORD_PRINT_H
-#define USDT_RECORD_PRINT_H
+#pragma once
 
 #include "out.h"
 #include "probespec.h"
@@ -19,5 +18,3 @@ bool print_event(struct out *out, const struct probespec *spec, struct ticks *ti
 
 /* Writes a clock line: the counter, the clock and the time of day at one moment. */
 void print_clock(struct out *out, const struct ticks_reading *now);
-
-#endif

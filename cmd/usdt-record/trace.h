@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds the trace that a process writes, to follow its owners. */
-#ifndef USDT_RECORD_TRACE_H
-#define USDT_RECORD_TRACE_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -22,5 +21,3 @@ struct found_trace {
  * it cannot be used.
  */
 int trace_find(struct found_trace *found, pid_t pid);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Integers of up to 128 bits as text. */
-#ifndef BIG_H
-#define BIG_H
+#pragma once
 
 #include "json.h"
 #include "out.h"
@@ -10,5 +9,3 @@ void big_write(struct out *out, unsigned __int128 value);
 
 /* Reads an integer up to max, without a sign. Returns false, with an error in j, if the value is anything else. */
 bool big_read(struct json *j, unsigned __int128 max, unsigned __int128 *value);
-
-#endif

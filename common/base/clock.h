@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef CLOCK_H
-#define CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -37,5 +36,3 @@ static inline uint64_t clock_ms(void)
 {
 	return clock_ns() / NS_A_MS;
 }
-
-#endif

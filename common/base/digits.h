@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Formats numbers faster than printf(), which would take most of a filter's time. */
-#ifndef DIGITS_H
-#define DIGITS_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -109,5 +108,3 @@ static inline char *digits_hex(char *to, uint64_t v)
 	memcpy(to, &text, 8);
 	return to + 16 - zeros;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * above, each power of two is cut into 1024 equal ones. So all histograms have the same buckets,
  * and adding two of them is exact.
  */
-#ifndef HISTOGRAM_H
-#define HISTOGRAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,5 +90,3 @@ unsigned histogram_fold(const struct histogram *h, uint64_t counts[HISTOGRAM_POW
 
 /* Makes it empty. */
 void histogram_clear(struct histogram *h);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * String interning: equal texts have the same number, counted from 0 in the order they are added.
  */
-#ifndef INTERN_H
-#define INTERN_H
+#pragma once
 
 #include "map.h"
 #include "slice.h"
@@ -32,5 +31,3 @@ uint32_t *intern_sort(const struct intern *names, int (*compare)(const void *, c
 		      const void *context);
 
 void intern_free(struct intern *names);
-
-#endif

@@ -3,8 +3,7 @@
  * read(2) and write(2) that retry: after interruptions, and when a non-blocking descriptor is
  * ready.
  */
-#ifndef IO_H
-#define IO_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -37,5 +36,3 @@ int io_pread(int fd, void *buf, size_t n, off_t from);
 
 /* Writes all of it. Returns 0, or -1 with errno and an unknown part written. */
 int io_write(int fd, const void *buf, size_t n);
-
-#endif

@@ -16,8 +16,7 @@
  *	if (!json_end(&j))
  *		report(j.error);
  */
-#ifndef JSON_H
-#define JSON_H
+#pragma once
 
 #include <stdint.h>
 #ifdef __SSE2__
@@ -150,5 +149,3 @@ static inline const char *json_plain(const char *p, const char *end)
 		p++;
 	return p;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * Keys come from input that may be hostile, so the hash depends on random numbers, and nobody can
  * choose keys that collide.
  */
-#ifndef MAP_H
-#define MAP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ static inline uint32_t map_get(const struct map *m, uint64_t key)
 uint32_t *map_put(struct map *m, uint64_t key);
 
 void map_free(struct map *m);
-
-#endif

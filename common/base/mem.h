@@ -3,8 +3,7 @@
  * Allocation that never fails: when memory runs out, the tool exits with 1 after a message. Release the result with
  * free(). The one place in common/ that exits.
  */
-#ifndef MEM_H
-#define MEM_H
+#pragma once
 
 #include <stddef.h>
 
@@ -35,5 +34,3 @@ char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
  */
 #define mem_room(array, n, cap) ((n) < *(cap) ? (array) : mem_grow(array, cap, sizeof(*(array))))
 void *mem_grow(void *p, size_t *cap, size_t size);
-
-#endif

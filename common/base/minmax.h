@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef MINMAX_H
-#define MINMAX_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ static inline uint64_t max_u64(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
-
-#endif

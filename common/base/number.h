@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Strict reading of unsigned 64-bit numbers: the whole slice, no sign, no blanks, no overflow. */
-#ifndef NUMBER_H
-#define NUMBER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -65,5 +64,3 @@ static inline uint64_t number_hex_word(uint64_t word, unsigned n)
 	word = (word | word >> 8) & 0x0000ffff0000ffff;
 	return (word | word >> 16) & 0xffffffff;
 }
-
-#endif

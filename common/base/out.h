@@ -3,8 +3,7 @@
  * Buffered output with one write(2) per large block. The first error sticks: later output is
  * discarded, so a loop may check `error` at any time, and main reports it once.
  */
-#ifndef OUT_H
-#define OUT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -143,5 +142,3 @@ void out_duration(struct out *o, uint64_t ns);
 void out_duration_text(struct out *o, uint64_t ns);
 
 void out_printf(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

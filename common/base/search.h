@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Binary search. */
-#ifndef SEARCH_H
-#define SEARCH_H
+#pragma once
 
 #include <stddef.h>
 
@@ -24,5 +23,3 @@
 		}                                             \
 		low_;                                         \
 	})
-
-#endif

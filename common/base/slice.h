@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bytes that the slice does not own; not NUL-terminated. */
-#ifndef SLICE_H
-#define SLICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,5 +85,3 @@ static inline bool slice_starts(struct slice s, const char *text)
 {
 	return s.n >= strlen(text) && memcmp(s.p, text, strlen(text)) == 0;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * without any capability; what runs as user 65534, which web servers, containers and NFS use, any of these may stop,
  * kill and give other limits.
  */
-#ifndef STRANGER_H
-#define STRANGER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +15,3 @@
  * became another; a container's root may have no other user to become.
  */
 bool stranger_become(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arrays for mem_room() whose elements are found by keys or by numbers. */
-#ifndef TABLE_H
-#define TABLE_H
+#pragma once
 
 #include <string.h>
 
@@ -42,5 +41,3 @@
 		}                                                     \
 		&(array)[at_];                                        \
 	})
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UTF8_H
-#define UTF8_H
+#pragma once
 
 #include "slice.h"
 
@@ -61,5 +60,3 @@ char *utf8_encode(char *to, unsigned point);
 
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"
 #define UTF8_ELLIPSIS    "\xe2\x80\xa6"
-
-#endif

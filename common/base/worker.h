@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A child process for calls that may never return: its descriptors, how it hands some over, and its end. */
-#ifndef WORKER_H
-#define WORKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ ssize_t worker_receive(int socket, void *bytes, size_t n, int *fd);
  * stuck, and stays until the kernel lets it end.
  */
 int worker_end(pid_t child);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs other tools of this toolkit as processes. They end with the tool that starts them, however that ends. */
-#ifndef CHILD_H
-#define CHILD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ void child_signal(const struct child *c, int number);
 
 /* How it ended, as "exit status 1" or "killed by signal 9 (Killed)". The caller frees it. */
 char *child_ending(const struct child *c);
-
-#endif

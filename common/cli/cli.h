@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command line of all tools; see "Exit status" in spdk-trace-tools(7). */
-#ifndef CLI_H
-#define CLI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -108,5 +107,3 @@ pid_t cli_pid(const char *option, const char *text);
 
 /* Closes the output and reports a failure other than EPIPE. Returns the exit status: the given one, or 1 on failure. */
 int cli_close(struct out *o, int status);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * livelines.h writes them as they come, tabular.h as a table.
  */
-#ifndef COLUMNS_H
-#define COLUMNS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -193,5 +192,3 @@ void columns_put_heading(struct out *out, const struct column *column);
  * the next one.
  */
 char columns_members(struct out *out, char before, const struct column *columns, size_t n);
-
-#endif

@@ -3,8 +3,7 @@
  * While lines are read, shows the progress on a terminal, and flushes the output before each wait
  * for input.
  */
-#ifndef INTERACTIVE_H
-#define INTERACTIVE_H
+#pragma once
 
 #include "lines.h"
 #include "progress.h"
@@ -24,5 +23,3 @@ enum { INTERACTIVE_TICK_MS = 100 };
 
 /* Installs the hook of these lines, which were just opened. i must outlive them. */
 void interactive_start(struct interactive *i, struct lines *l, struct out *out);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Guesses the kind of an input from its first bytes, so that a tool can say what it was given instead.
  */
-#ifndef KIND_H
-#define KIND_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -52,5 +51,3 @@ enum input_kind kind_of(struct slice start, enum input_kind wanted);
  * replaces the pipe: ">FILE; COMMAND FILE".
  */
 void kind_refuse(const char *name, enum input_kind is, enum input_kind wanted, const char *reader);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Functions that read return -1 with errno; lines_close() prints it.
  */
-#ifndef LINES_H
-#define LINES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -157,5 +156,3 @@ typedef const char *lines_callback(void *context, struct slice line);
  * does.
  */
 int lines_each(struct lines *l, lines_callback *callback, void *context);
-
-#endif

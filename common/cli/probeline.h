@@ -8,8 +8,7 @@
  * strings as they are. So a string ends only at a quote followed by ", KEY=" or by the end of the
  * line, and a backslash that starts no escape sequence is a plain backslash.
  */
-#ifndef PROBELINE_H
-#define PROBELINE_H
+#pragma once
 
 #include "slice.h"
 
@@ -33,5 +32,3 @@ struct slice probeline_decode(struct slice value);
 /* Writes the bytes escaped, PROBELINE_ESCAPED(n) bytes at most; returns the end. */
 #define PROBELINE_ESCAPED(n) (4 * (n))
 char *probeline_escape(char *to, struct slice bytes);
-
-#endif

@@ -3,8 +3,7 @@
  * Shows the progress of long work: one line on stderr, once a second, after the first second. Only
  * when stderr is a terminal and standard output is not.
  */
-#ifndef PROGRESS_H
-#define PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ void progress_show(struct progress *p, uint64_t done, uint64_t total, const char
 
 /* Clears the line. Call it before writing anything else to stderr. */
 void progress_end(struct progress *p);
-
-#endif

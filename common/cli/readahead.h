@@ -6,8 +6,7 @@
  * and every read wakes the writer. With this a filter is as fast in a pipeline as on a file. There
  * are two blocks, one for each side; in front of each is room for the owner's unfinished rest.
  */
-#ifndef READAHEAD_H
-#define READAHEAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -42,5 +41,3 @@ ssize_t readahead_next(struct readahead *r, struct slice rest, char **start);
  * process exits.
  */
 void readahead_close(struct readahead *r);
-
-#endif

@@ -14,8 +14,7 @@
  *	}
  *	tabular_print(&t, &out);
  */
-#ifndef TABULAR_H
-#define TABULAR_H
+#pragma once
 
 #include "columns.h"
 #include "terminal.h"
@@ -73,5 +72,3 @@ void tabular_put(struct tabular *t, const struct column *columns, size_t n);
 
 /* Prints it, and frees what it has. */
 void tabular_print(struct tabular *t, struct out *out);
-
-#endif

@@ -7,8 +7,7 @@
  *	{0, "human", NULL, "the table of a terminal, wherever it goes", .call = terminal_human},
  *	{0, "plain", NULL, "the table of a pipe: tabs, microseconds, all columns", .call = terminal_tabs},
  */
-#ifndef TERMINAL_H
-#define TERMINAL_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -50,5 +49,3 @@ struct terminal terminal_open(bool wide);
 /* Text until terminal_plain() looks like this. Both write nothing if there are no colours. */
 void terminal_paint(const struct terminal *t, struct out *out, const char *sgr);
 void terminal_plain(const struct terminal *t, struct out *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What was found, as a page for people. */
-#ifndef ANSWER_H
-#define ANSWER_H
+#pragma once
 
 #include "findings.h"
 #include "out.h"
@@ -28,5 +27,3 @@ void answer_write_share(struct out *out, const struct finding *f);
 
 /* Writes an lcore's name, without its source. */
 void answer_write_lcore(struct out *out, const struct tally *t, uint32_t name);
-
-#endif

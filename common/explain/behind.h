@@ -10,8 +10,7 @@
  *
  * A request that waits for a buffer goes on when one of those that have one does. If none can, they are a deadlock.
  */
-#ifndef BEHIND_H
-#define BEHIND_H
+#pragma once
 
 #include "connection.h"
 #include "remote.h"
@@ -69,5 +68,3 @@ struct slice behind_of(const struct behind *b, const struct span *root);
 uint64_t behind_unseen(const struct behind *b, struct slice *bdev);
 
 void behind_free(struct behind *b);
-
-#endif

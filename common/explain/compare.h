@@ -3,8 +3,7 @@
  * Compares requests, and finds those that are slow. A class is what has the same type, size, connection, bdev, leg and
  * lcore. It is slow as a whole if others of its type are much faster; else the tail of it is.
  */
-#ifndef COMPARE_H
-#define COMPARE_H
+#pragma once
 
 #include "floor.h"
 #include "requests.h"
@@ -65,5 +64,3 @@ static inline const struct request *compare_request(const struct compare *c, siz
 }
 
 void compare_free(struct compare *c);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The causes that a tally proves, the most important first. */
-#ifndef FINDINGS_H
-#define FINDINGS_H
+#pragma once
 
 #include "tally.h"
 
@@ -57,5 +56,3 @@ enum findings_doubt {
 enum findings_doubt findings_doubt(const struct finding *f);
 
 void findings_free(struct findings *f);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The numbers from which on something counts, with their reasons. What explains has no others. */
-#ifndef FLOOR_H
-#define FLOOR_H
+#pragma once
 
 enum {
 	FLOOR_EVENTS = 5, /* fewer of a kind are no group, and prove nothing about what they have in common */
@@ -17,5 +16,3 @@ enum {
 	FLOOR_DEVICE_NS = 500 * 1000,    /* flash takes less, however old or far away in a building it is */
 	FLOOR_STALL_NS = 1000 * 1000,    /* the longest work on one request, copies of data, takes less */
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What held reactors up, and when: the process that preempted one, the call that it was blocked in, an interrupt. */
-#ifndef HELD_H
-#define HELD_H
+#pragma once
 
 #include "spans.h"
 
@@ -28,5 +27,3 @@ void held_find(struct held *h, const struct span *s, enum reactors_kind kind);
 struct slice held_name(const struct held *h, uint32_t name);
 
 void held_free(struct held *h);
-
-#endif

@@ -3,8 +3,7 @@
  * Explains the waits of spans as far as the trace proves a cause: what their lcore wrote meanwhile, and for whom;
  * buffers that others held, writes that were queued earlier, other PDUs of the connection.
  */
-#ifndef HOLDERS_H
-#define HOLDERS_H
+#pragma once
 
 #include "connection.h"
 #include "spans.h"
@@ -112,5 +111,3 @@ enum layer holders_layer(const struct holders *h, const struct waits *waits, siz
 void holders_find_groups(struct holders *h, const struct lcores_work *work);
 
 void holders_free(struct holders *h);
-
-#endif

@@ -3,8 +3,7 @@
  * The requests in flight at the end of a trace, grouped by what they wait for, and what most of their time is behind:
  * the head of the queue, or a deadlock.
  */
-#ifndef INFLIGHT_H
-#define INFLIGHT_H
+#pragma once
 
 #include "behind.h"
 #include "out.h"
@@ -58,5 +57,3 @@ void inflight_write(struct out *out, const struct inflight *f, size_t max, struc
 
 /* Writes the members of a JSON object about those that hang. */
 void inflight_write_json(struct out *out, const struct inflight *f);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The spans that -k selects, by the values of keys in their span lines. */
-#ifndef KEYS_H
-#define KEYS_H
+#pragma once
 
 #include "measured.h"
 
@@ -30,5 +29,3 @@ bool keys_match(struct keys *k, struct measured *m);
 struct slice keys_value(struct slice line, struct slice path);
 
 void keys_free(struct keys *k);
-
-#endif

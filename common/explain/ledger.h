@@ -4,8 +4,7 @@
  * and somebody or something had that resource. A part is proven if the request's line, or those of others, rule out
  * another cause.
  */
-#ifndef LEDGER_H
-#define LEDGER_H
+#pragma once
 
 #include "requests.h"
 
@@ -44,5 +43,3 @@ void ledger_start(struct ledger *l, struct requests *requests);
 void ledger_request(struct ledger *l, const struct request *q);
 
 void ledger_free(struct ledger *l);
-
-#endif

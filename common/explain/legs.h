@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bdev I/Os that were at work at the same time below one object, such as the legs of a RAID. */
-#ifndef LEGS_H
-#define LEGS_H
+#pragma once
 
 #include "spans.h"
 
@@ -16,5 +15,3 @@ struct legs_last {
 
 /* Finds the longest such time. Returns false if no leg was waited for alone. */
 bool legs_find_last(const struct spans *spans, const struct span *s, struct legs_last *last);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a slow request takes on average, and how much more that is than a fast one does: in ns, parts add up exactly. */
-#ifndef MEANS_H
-#define MEANS_H
+#pragma once
 
 #include "tally.h"
 
@@ -16,5 +15,3 @@ struct means means_of(const struct tally_set *set);
 
 /* The layer with most of more. */
 enum layer means_largest(const struct means *m);
-
-#endif

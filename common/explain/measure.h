@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Adds up a trace: compares its requests, divides their times among causes, and counts what they have in common. */
-#ifndef MEASURE_H
-#define MEASURE_H
+#pragma once
 
 #include "compare.h"
 #include "tally.h"
@@ -18,5 +17,3 @@ void measure_trace(struct tally *t, struct requests *requests, const struct meas
 
 /* Adds up the lives of all requests, finished or not, as rows of TALLY_LEDGER only. */
 void measure_ledger(struct tally *t, struct requests *requests);
-
-#endif

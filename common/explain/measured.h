@@ -3,8 +3,7 @@
  * Assembles the spans of a trace, and measures them: where their time was, what they waited for, and who had that. What
  * is measured is a struct spanline, from which trace-spans prints and trace-causes counts.
  */
-#ifndef MEASURED_H
-#define MEASURED_H
+#pragma once
 
 #include "behind.h"
 #include "held.h"
@@ -76,5 +75,3 @@ struct measured_note {
 void measured_notes(const struct measured *m, struct measured_note notes[MEASURED_NOTES]);
 
 void measured_free(struct measured *m);
-
-#endif

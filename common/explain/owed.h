@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who waited for what, and who had it: the rows of a set, added up by host, resource and holder. */
-#ifndef OWED_H
-#define OWED_H
+#pragma once
 
 #include "tally.h"
 
@@ -21,5 +20,3 @@ void owed_find(struct owed *o, const struct tally *t, uint32_t set);
 size_t owed_end(const struct owed *o, size_t i);
 
 void owed_free(struct owed *o);
-
-#endif

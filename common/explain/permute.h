@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A permutation test: whether some numbers are larger than others by more than chance. */
-#ifndef PERMUTE_H
-#define PERMUTE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,5 +10,3 @@
  * 200 random choices of as many have as large a one. Changes the order of the numbers.
  */
 bool permute_is_larger(double *all, size_t first, size_t n);
-
-#endif

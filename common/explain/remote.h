@@ -4,8 +4,7 @@
  * connection keeps the order of its commands, and each I/O of such a bdev comes back, while it is in flight, as a
  * request of one connection with the same type, address and length.
  */
-#ifndef REMOTE_H
-#define REMOTE_H
+#pragma once
 
 #include "spans.h"
 
@@ -56,5 +55,3 @@ uint64_t remote_what(const struct span *io);
 void remote_match(const struct remote *r, struct remote_end *ios, size_t n, struct remote_end *requests, size_t m);
 
 void remote_free(struct remote *r);
-
-#endif

@@ -3,8 +3,7 @@
  * The requests of span lines, each as a record of numbers. Memory grows with the number of requests, up to
  * REQUESTS_MAX, and with distinct names, up to REQUESTS_NAMES.
  */
-#ifndef REQUESTS_H
-#define REQUESTS_H
+#pragma once
 
 #include "intern.h"
 #include "spanline.h"
@@ -177,5 +176,3 @@ static inline uint32_t requests_lcore_name(const struct requests *r, uint32_t lc
 #define REQUESTS_DROPPED "request{|s} left out: there are too many"
 
 void requests_free(struct requests *r);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sentences of stories: what a request waited for, as far as the trace proves it, each in a line of its own. */
-#ifndef SENTENCES_H
-#define SENTENCES_H
+#pragma once
 
 #include "holders.h"
 #include "proofs.h"
@@ -24,5 +23,3 @@ bool sentences_wait(struct holders *h, struct out *out, const struct waits *wait
 
 /* Prints the name of the bdev of a bdev I/O. */
 void sentences_put_bdev(struct out *out, const struct span *s);
-
-#endif

@@ -3,8 +3,7 @@
  * Reactors that stand still, and why: by what trace-record says of their threads at its start and end, and by the lines
  * of offcpusnoop about waits that did not end.
  */
-#ifndef STILL_H
-#define STILL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ void still_off_cpu(struct still *s, struct slice lines);
  * ticks of a second. Returns whether it does.
  */
 bool still_write(struct out *out, const struct still *s, uint64_t lcore, uint64_t last, double rate);
-
-#endif

@@ -4,8 +4,7 @@
  * each. The longest waits are followed by the causes that the trace proves. If lines of other tools
  * show what held the reactor, and I/O of its disks, that is printed among the entries.
  */
-#ifndef STORY_H
-#define STORY_H
+#pragma once
 
 #include "measured.h"
 #include "shorttext.h"
@@ -68,5 +67,3 @@ void story_hold(struct story *story, const struct reactor *reactor, const struct
 void story_write(struct story *story, struct out *out, const struct span *s);
 
 void story_free(struct story *story);
-
-#endif

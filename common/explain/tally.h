@@ -3,8 +3,7 @@
  * What is known of the requests of a trace, as sums: of kinds of slow requests, and rows of the ledger. All that is
  * printed comes from here.
  */
-#ifndef TALLY_H
-#define TALLY_H
+#pragma once
 
 #include "ledger.h"
 #include "overlaps.h"
@@ -115,5 +114,3 @@ static inline enum fact tally_plain(enum fact fact)
 #define TALLY_DROPPED "time{|s} a row was left out: there are too many of them"
 
 void tally_free(struct tally *t);
-
-#endif

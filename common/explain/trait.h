@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What requests may have in common. */
-#ifndef TRAIT_H
-#define TRAIT_H
+#pragma once
 
 #include "requests.h"
 
@@ -32,5 +31,3 @@ struct trait_value {
 
 /* The value of a request. False if it has none. */
 bool trait_of(const struct requests *r, const struct request *q, enum trait trait, struct trait_value *value);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What slow requests have in common, and others have not, as far as chance does not explain it. */
-#ifndef TRAITS_H
-#define TRAITS_H
+#pragma once
 
 #include "compare.h"
 #include "trait.h"
@@ -28,5 +27,3 @@ struct traits {
 void traits_find(struct traits *t, const struct compare *c, enum compare_set set);
 
 void traits_free(struct traits *t);
-
-#endif

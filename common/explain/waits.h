@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The entries of a span and of those below it, in the order of the trace, and the long waits between them. */
-#ifndef WAITS_H
-#define WAITS_H
+#pragma once
 
 #include "spans.h"
 
@@ -47,5 +46,3 @@ static inline const struct wait *waits_at(const struct waits *w, size_t i)
 }
 
 void waits_free(struct waits *w);
-
-#endif

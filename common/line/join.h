@@ -3,8 +3,7 @@
  * Names the objects behind the addresses and the owner in a trace line: an argument is annotated if a lifetime line has
  * its name and address at that time. A line whose owner is in a lifetime line gets the annotation as another argument.
  */
-#ifndef JOIN_H
-#define JOIN_H
+#pragma once
 
 #include "lifetimes.h"
 #include "traceline.h"
@@ -35,5 +34,3 @@ void join_write(struct out *out, const struct traceline *line, struct slice text
 
 /* The same for a line without text: makes annotations its values. Its arguments become text in `to`, empty before. */
 void join_fill(struct out *to, struct traceline *line);
-
-#endif

@@ -8,8 +8,7 @@
  * look-up is one in a hash table and, unless the last answer still holds, a binary search. Lines
  * may be added at any time. Owners are treated like addresses.
  */
-#ifndef LIFETIMES_H
-#define LIFETIMES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -88,5 +87,3 @@ const struct lifetime *lifetimes_find(struct lifetimes *l, const struct lifetime
 				      uint64_t value, uint64_t tsc);
 
 void lifetimes_free(struct lifetimes *l);
-
-#endif

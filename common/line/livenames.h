@@ -3,8 +3,7 @@
  * Names in the trace lines of biosnoop(1) and offcpusnoop(1) that other tools read, as the pages of these two document
  * them. The live tools write them, and common/model/ reads them.
  */
-#ifndef LIVENAMES_H
-#define LIVENAMES_H
+#pragma once
 
 /* The tpoint of biosnoop, and its args. */
 #define LIVE_BLOCK_IO "BLOCK_IO"
@@ -39,5 +38,3 @@
 #define LIVE_KIND    "kind"
 #define LIVE_SOFTIRQ "softirq" /* a value of it */
 #define LIVE_NAME    "name"
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The files in the folder of a recording, and the keys of the objects in RECORDING_PARTS: spdk-trace-lines(7). */
-#ifndef RECORDING_H
-#define RECORDING_H
+#pragma once
 
 #define RECORDING_README "README"
 #define RECORDING_PARTS  "parts.jsonl"
@@ -52,5 +51,3 @@
 #define RECORDING_MIN_US   "min_us"
 #define RECORDING_REQUESTS "requests"
 #define RECORDING_SLOWEST  "slowest"
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Writes a trace line as columns of text, for text.c and for the short form. Columns count characters, as Python does.
  */
-#ifndef TEXTLINE_H
-#define TEXTLINE_H
+#pragma once
 
 #include "out.h"
 #include "traceline.h"
@@ -95,5 +94,3 @@ void textline_value(struct textline *t, struct slice value, const char *separato
  * result.
  */
 struct slice textline_us(struct slice us, char *room);
-
-#endif

@@ -3,8 +3,7 @@
  * One trace line (spdk-trace-lines(7)), parsed, or what the line of an entry would have: common/read/line.h. All slices
  * point into the line. Keys may come in any order; the order of trace-dump is parsed fastest.
  */
-#ifndef TRACELINE_H
-#define TRACELINE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -98,5 +97,3 @@ const char *traceline_age(const struct traceline *l, uint64_t *ns);
 uint64_t traceline_in_source(const struct traceline *l, uint64_t number);
 
 void traceline_free(struct traceline *l);
-
-#endif

@@ -5,8 +5,7 @@
  *	2026-11-21T13:14:15.123456789Z     in lines, always in UTC and with nine decimals
  *	14:14:15.123456                    in columns, in the local time
  */
-#ifndef WALL_H
-#define WALL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ char *wall_write_local(struct wall *w, char *to, uint64_t ns);
 
 /* Reads what wall_write() writes, and the same with fewer decimals or none. False if it has another form. */
 bool wall_read(struct slice text, uint64_t *ns);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The names of this machine's system calls, by their numbers in bpf/calls.h. */
-#ifndef CALLS_H
-#define CALLS_H
+#pragma once
 
 #include "bpf/calls.h"
 
@@ -12,5 +11,3 @@ const char *calls_name(unsigned call, char buffer[CALLS_NAME]);
 
 /* The name without a prefix; NULL: no call has this number. */
 const char *calls_plain_name(unsigned call);
-
-#endif

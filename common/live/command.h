@@ -3,8 +3,7 @@
  * A command that a tool starts and holds before its first instruction until everything is attached.
  * It runs with the ids, capabilities and signal dispositions of the caller at command_start().
  */
-#ifndef COMMAND_H
-#define COMMAND_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -34,5 +33,3 @@ int command_release(struct command *c);
  * that killed it; EXIT_FAILURE after a message if the status is unknown.
  */
 int command_wait(struct command *c);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The processes that a BPF program follows, in its map `followed`: see bpf/descendants.bpf.h. */
-#ifndef FOLLOWERS_H
-#define FOLLOWERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ bool followers_ended(uint32_t id);
 
 /* Returns 1 if there are any, 0 if not, or -1 with errno. */
 int followers_left(int map);
-
-#endif

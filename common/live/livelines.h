@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The lines of a live tool, which are written as they come: columns have the widths that their table says. */
-#ifndef LIVELINES_H
-#define LIVELINES_H
+#pragma once
 
 #include "columns.h"
 #include "count.h"
@@ -33,5 +32,3 @@ void livelines_line(struct livelines *c, const struct column *columns, size_t n)
  */
 void livelines_event(struct livelines *c, uint64_t ns, unsigned cpu, const char *tpoint, const struct column *columns,
 		     size_t n);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The output of a tool that may run as root: standard output, or a file that the user names. */
-#ifndef OUTPUT_H
-#define OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@ int output_open(struct out *out, const char *path, bool quiet);
 
 /* Flushes and closes the output, and reports a failure. Returns the exit status: 0, or 1 on failure. */
 int output_close(struct out *out, const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The privileges that a tool with a BPF program needs: checks and drops them. */
-#ifndef PRIVILEGE_H
-#define PRIVILEGE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ enum privilege {
  * before, and stays root if it lacks that. Returns 0, or -1 after a message.
  */
 int privilege_drop(enum privilege keep, bool signals);
-
-#endif

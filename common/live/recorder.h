@@ -9,8 +9,7 @@
  *	event() and between(), until a signal, the time, the end of the processes, full() or a failure
  *	detach(); drain the ring; finish(); close the output; wait for the command
  */
-#ifndef RECORDER_H
-#define RECORDER_H
+#pragma once
 
 #include <linux/types.h>
 #include <stdbool.h>
@@ -201,5 +200,3 @@ bool recorder_is_before(unsigned major, unsigned minor);
 int recorder_open_iterator(struct bpf_program *program);
 int recorder_open_map_iterator(struct bpf_program *program, const struct bpf_map *map);
 int recorder_run_iterator(int fd);
-
-#endif

@@ -7,8 +7,7 @@
  * A handler rather than signalfd(2), for which signals must be blocked: a second signal must kill even while a write
  * waits for a reader that does not read.
  */
-#ifndef SIGNALS_H
-#define SIGNALS_H
+#pragma once
 
 #include <poll.h>
 #include <signal.h>
@@ -31,5 +30,3 @@ void signals_forget(void);
 
 /* Like poll(2), but a signal ends the wait even if it was caught before. */
 int signals_poll(struct pollfd *fds, nfds_t n, int ms);
-
-#endif

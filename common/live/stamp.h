@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The times of a live tool's events, as printed in its lines. */
-#ifndef STAMP_H
-#define STAMP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ void stamp_json(struct stamp *s, struct out *out, uint64_t ns);
 /* Write the first column, the time of day, if it is wanted: its heading, and the time of an event. */
 void stamp_heading(const struct stamp *s, struct out *out);
 void stamp_column(struct stamp *s, struct out *out, uint64_t ns);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads all processes again as one timeline, that of the first one, in which requests follow their commands. */
-#ifndef JOINT_H
-#define JOINT_H
+#pragma once
 
 #include "each_traceline.h"
 #include "matching.h"
@@ -45,5 +44,3 @@ void joint_write_command(struct out *out, const struct joint *j);
 
 /* Closes the files. */
 void joint_end(struct joint *j);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Queues without anchors belong together where the clocks allow a single one of all ways.
  */
-#ifndef MATCHING_H
-#define MATCHING_H
+#pragma once
 
 #include "offset.h"
 #include "side.h"
@@ -35,5 +34,3 @@ static inline const struct offset *matching_offset(const struct matching *m, siz
 }
 
 void matching_free(struct matching *m);
-
-#endif

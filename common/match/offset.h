@@ -8,8 +8,7 @@
  * How far the line may be from the true offset does not rely on that: only on that a clock is never slewed by more than
  * OFFSET_SLEW within a segment, so that pairs bound the offset at the times near them as well.
  */
-#ifndef OFFSET_H
-#define OFFSET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ int64_t offset_at(const struct offset *o, int64_t ns, double *bound);
 bool offset_is_plausible(const struct offset *o);
 
 void offset_free(struct offset *o);
-
-#endif

@@ -4,8 +4,7 @@
  * and the two before them are: so both ends of a connection keep the same ones. A digest tells whether what is between
  * two of them is the same as well.
  */
-#ifndef ORDER_H
-#define ORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ struct order_io *order_find(const struct order *o, uint32_t number);
 /* Whether what is after a up to b is the same as what is after c up to d. */
 bool order_is_same(const struct order_io *a, const struct order_io *b, const struct order_io *c,
 		   const struct order_io *d);
-
-#endif

@@ -3,8 +3,7 @@
  * What a process has of commands that cross to another one: those of NVMe/TCP that it sent, and the requests that it
  * got, by queues. Memory grows with queues, and with what is open at a time.
  */
-#ifndef SIDE_H
-#define SIDE_H
+#pragma once
 
 #include "intern.h"
 #include "order.h"
@@ -99,5 +98,3 @@ uint32_t side_queue(struct side_queues *queues, uint64_t key);
 uint64_t side_key(const struct side *s, const struct side_io *command);
 
 void side_free(struct side *s);
-
-#endif

@@ -8,8 +8,7 @@
  * connection ends: the target frees it without executing it. That needs the entries of the connection's end, and those
  * of bdev I/Os, of which none follows a request of the connection. Until then the request may be an I/O in trouble.
  */
-#ifndef ADMIN_H
-#define ADMIN_H
+#pragma once
 
 #include "connection.h"
 #include "lifecycle.h"
@@ -63,5 +62,3 @@ void admin_free(struct admin *a);
 #define ADMIN_POSSIBLE                                                                                 \
 	"{request may be an asynchronous event request|requests may be asynchronous event requests}: " \
 	"no lifetimes or owners in the lines tell {its|their} queue"
-
-#endif

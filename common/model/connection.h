@@ -15,8 +15,7 @@
  * Names are for terminals, without blanks. No two connections of a source have the same name. Names only get longer
  * when more hosts are learned, so names that were printed before stay unambiguous.
  */
-#ifndef CONNECTION_H
-#define CONNECTION_H
+#pragma once
 
 #include "intern.h"
 #include "out.h"
@@ -134,5 +133,3 @@ bool connection_owner_queue(struct slice owner, uint64_t *queue);
 struct slice connection_address(struct slice owner);
 
 void connections_free(struct connections *c);
-
-#endif

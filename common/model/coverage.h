@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When the tools whose lines are in a trace were recording, as far as their lines show. */
-#ifndef COVERAGE_H
-#define COVERAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ static inline void coverage_add(struct coverage *c, uint64_t begin, uint64_t end
 	c->any = true;
 	c->end = end > c->end ? end : c->end;
 }
-
-#endif

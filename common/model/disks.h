@@ -5,8 +5,7 @@
  *
  * Nothing is stored before the first such line, and then only spans that are open.
  */
-#ifndef DISKS_H
-#define DISKS_H
+#pragma once
 
 #include "intern.h"
 #include "span.h"
@@ -35,5 +34,3 @@ const char *disks_line(struct disks *d, struct span *const *all, const struct tr
 		       uint64_t order);
 
 void disks_free(struct disks *d);
-
-#endif

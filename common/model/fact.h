@@ -3,8 +3,7 @@
  * What may explain a part of a request's life, in one table with a row for each: its name in span lines and findings,
  * whom it belongs to, in what layers its time is, and what people are told. All lists of facts are loops over it.
  */
-#ifndef FACT_H
-#define FACT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -87,5 +86,3 @@ static inline bool fact_is_of(enum fact fact)
 
 /* The fact with this name, as written in JSON; FACTS: none has it. */
 enum fact fact_find(struct slice name);
-
-#endif

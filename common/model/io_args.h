@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the arguments of single entries say about an I/O: see enum io_arg. */
-#ifndef IO_ARGS_H
-#define IO_ARGS_H
+#pragma once
 
 #include "out.h"
 #include "spdk.h"
@@ -40,5 +39,3 @@ const char *io_args_add_command(struct io_args *io, struct slice poller);
  * JSON, and so is the output.
  */
 void io_args_write(struct out *out, const struct io_args *io, const char *type, struct slice bdev);
-
-#endif

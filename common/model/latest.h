@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When something happened last on each lcore of each source. */
-#ifndef LATEST_H
-#define LATEST_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -32,5 +31,3 @@ static inline void latest_free(struct latest *l)
 	map_free(&l->map);
 	free(l->ns);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * come within LCORES_ACTIVE_NS of each other, the lcore counts as active. The cost of an entry does not depend on what
  * came before it, and the memory of an lcore is bounded.
  */
-#ifndef LCORES_H
-#define LCORES_H
+#pragma once
 
 #include "map.h"
 #include "traceline.h"
@@ -131,5 +130,3 @@ void lcores_work(const struct lcores *l, const struct lcores_moment *from, const
 void lcores_work_free(struct lcores_work *work);
 
 void lcores_free(struct lcores *l);
-
-#endif

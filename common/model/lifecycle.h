@@ -7,8 +7,7 @@
  * the trace. Applications allocate objects from pools, so memory grows with the number of
  * addresses, not of entries.
  */
-#ifndef LIFECYCLE_H
-#define LIFECYCLE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -127,5 +126,3 @@ bool lifecycle_is_final(const struct lifecycle *l, const struct object *object);
 bool lifecycle_has_ended(const struct lifecycle *l, const struct object *object, uint64_t ns);
 
 void lifecycle_free(struct lifecycle *l);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of NVMe's opcodes and status codes, by the NVMe specifications 2.0. */
-#ifndef NVME_H
-#define NVME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ bool nvme_has_blocks(uint64_t opcode);
 bool nvme_is_success(uint64_t status);
 /* NULL: it has no name here. */
 const char *nvme_status(uint64_t status);
-
-#endif

@@ -3,8 +3,7 @@
  * What held up a span: what lines of other tools show, and the silence of its lcore. These are parts of its life but
  * not layers: they overlap the layers, and their sum means nothing.
  */
-#ifndef OVERLAPS_H
-#define OVERLAPS_H
+#pragma once
 
 #include "fact.h"
 #include "spans.h"
@@ -46,5 +45,3 @@ void overlaps_measure(struct overlaps *overlaps, const struct spans *spans, cons
 bool overlaps_silence_is_rare(const struct overlaps *overlaps, const struct spans *spans);
 
 void overlaps_free(struct overlaps *overlaps);
-
-#endif

@@ -14,8 +14,7 @@
  * The times of bursts vary less than the waits of their first I/Os. A bdev that takes a fixed time for each I/O has
  * bursts that drift by the host's response time, or that vary as the I/Os of a host with a timer.
  */
-#ifndef PACE_H
-#define PACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ void pace_add(struct pace *p, uint64_t since, uint64_t ns, uint64_t blocks);
 
 /* Whether a limit is proven. Sets what goes in a millisecond; *of_blocks: the number of blocks, not of I/Os. */
 bool pace_is_limited(const struct pace *p, double *rate, bool *of_blocks);
-
-#endif

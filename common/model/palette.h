@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The colours of layers: the same in tables, stories and pictures. Each pair is as alike as 256 colours permit. */
-#ifndef PALETTE_H
-#define PALETTE_H
+#pragma once
 
 #include "spdk.h"
 
@@ -24,5 +23,3 @@ static inline enum layer palette_of(const struct spdk_tpoint *tpoint)
 {
 	return tpoint->passes_on ? LAYERS : tpoint->layer;
 }
-
-#endif

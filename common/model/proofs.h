@@ -4,8 +4,7 @@
  * I/O below it, rate limits of bdevs, full queues of connections, copies for first writes to clusters, and retries on
  * paths of NVMe bdevs.
  */
-#ifndef PROOFS_H
-#define PROOFS_H
+#pragma once
 
 #include "fact.h"
 #include "pace.h"
@@ -108,5 +107,3 @@ struct proofs_retries proofs_retries(const struct proofs *p, const struct span *
 uint64_t proofs_queue(const struct proofs *p, const struct span *s);
 
 void proofs_free(struct proofs *p);
-
-#endif

@@ -3,8 +3,7 @@
  * A queue of spans, by the time since which they wait. Memory grows with the number of spans that
  * are still open.
  */
-#ifndef QUEUE_H
-#define QUEUE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ bool queue_pop(struct queue *q, uint64_t since, struct queue_entry *entry);
 
 /* Whether the entry's span has ended; its memory may have been reused. */
 bool queue_is_over(const struct queue_entry *entry);
-
-#endif

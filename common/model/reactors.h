@@ -3,8 +3,7 @@
  * Reads the offcpusnoop(1) lines in a trace: when reactors did not run, and why. The reactor of lcore N is the thread
  * that SPDK names reactor_N, of the first process that has one: lines do not say which trace their process writes.
  */
-#ifndef REACTORS_H
-#define REACTORS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -83,5 +82,3 @@ static inline struct reactor *reactors_of(const struct reactors *r, uint64_t lco
 void reactors_write(struct out *out, const struct traceline *line);
 
 void reactors_free(struct reactors *r);
-
-#endif

@@ -3,8 +3,7 @@
  * When the reply of a request was sent: the start of its last part. SPDK queues the parts in its sockets, and the
  * kernel gets them later; if the trace does not have the creation of a request, they do not name it.
  */
-#ifndef REPLIES_H
-#define REPLIES_H
+#pragma once
 
 #include "latest.h"
 #include "span.h"
@@ -29,5 +28,3 @@ struct span *replies_latest(const struct replies *r, struct span *const *all, ui
 struct span *replies_before(struct span *const *all, const struct span *write);
 
 void replies_free(struct replies *r);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The I/O of a span, as described by those objects in its tree that are nearest to its root. */
-#ifndef REQUEST_IO_H
-#define REQUEST_IO_H
+#pragma once
 
 #include "spans.h"
 
@@ -53,5 +52,3 @@ void request_io_status(struct out *out, const struct request_io *io);
 bool request_io_write(struct out *out, const struct request_io *io, enum request_io_key key);
 
 void request_io_free(struct request_io *io);
-
-#endif

@@ -10,8 +10,7 @@
  * to the span itself, and to LAYER_UNKNOWN.
  * The layer is that of the object's state; but after the start of a reply it is LAYER_REPLY.
  */
-#ifndef SELF_TIME_H
-#define SELF_TIME_H
+#pragma once
 
 #include "spans.h"
 
@@ -34,5 +33,3 @@ void self_time_measure(struct self_time *self, const struct spans *spans, const 
  * the last, children after their parents. NULL: the tree has no bdev I/O. Sets path.self of the bdev I/Os in the tree.
  */
 const struct span *self_time_leg(const struct spans *spans, const struct span *s);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Trace lines as short text for people; spdk-trace-lines(7) describes it. */
-#ifndef SHORTTEXT_H
-#define SHORTTEXT_H
+#pragma once
 
 #include "connection.h"
 #include "out.h"
@@ -44,5 +43,3 @@ void shorttext_heading(const struct shorttext *s, struct out *out);
  */
 void shorttext_write(struct shorttext *s, struct out *out, const struct traceline *line, size_t n,
 		     struct connections *connections, uint32_t connection, size_t named);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A span: the life of an object, with the lives that it caused. spans.h assembles them. */
-#ifndef SPAN_H
-#define SPAN_H
+#pragma once
 
 #include "io_args.h"
 #include "out.h"
@@ -130,5 +129,3 @@ static inline struct slice span_bdev(const struct span *s)
 {
 	return (struct slice){s->text.buf + s->parent_n + s->poller_n + s->owner_n + s->args_n, s->bdev_n};
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a span line says of a span by itself, and of the I/O below it. */
-#ifndef SPANFILL_H
-#define SPANFILL_H
+#pragma once
 
 #include "connection.h"
 #include "spanline.h"
@@ -27,5 +26,3 @@ struct slice spanfill_escaped(struct spanfill *f, struct slice name);
 bool spanfill_is_torn(const struct span *s);
 
 void spanfill_free(struct spanfill *f);
-
-#endif

@@ -6,8 +6,7 @@
  * Times are in ns; one that is absent is 0. Texts are as written in JSON between quotes, others' or slices of the line
  * that was parsed; one that is absent is empty.
  */
-#ifndef SPANLINE_H
-#define SPANLINE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -124,5 +123,3 @@ bool spanline_is_deep(struct slice path);
 	"life, those of arguments, such as args.NAME, and more in spdk-trace-lines(7)"
 
 void spanline_free(struct spanline *l);
-
-#endif

@@ -6,8 +6,7 @@
  * address is reused, or at the end of the input. It is stored until the root of its tree has ended,
  * so memory grows with the number of spans that are open at a time.
  */
-#ifndef SPANS_H
-#define SPANS_H
+#pragma once
 
 #include "admin.h"
 #include "coverage.h"
@@ -229,5 +228,3 @@ void spans_end(struct spans *spans);
 struct reactor *spans_reactor(const struct spans *spans, const struct span *s, uint64_t lcore);
 
 void spans_free(struct spans *spans);
-
-#endif

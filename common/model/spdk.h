@@ -3,8 +3,7 @@
  * What SPDK's tracepoints mean, in one table with a row for each. No other file of the model has their names or those
  * of their arguments. A tracepoint is looked up once for each new name in a trace, so rows cost nothing per line.
  */
-#ifndef SPDK_H
-#define SPDK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -119,5 +118,3 @@ bool spdk_is_write(uint64_t type);
 
 /* The name of the bdev of an I/O, by the owner of its entry and the argument with the name; empty: unknown. */
 struct slice spdk_bdev(struct slice owner, struct slice name);
-
-#endif

@@ -9,8 +9,7 @@
  * - and before a reply to one of them, since a host may send another request when it has that.
  * So waits are missed rather than invented.
  */
-#ifndef UNREAD_H
-#define UNREAD_H
+#pragma once
 
 #include "spans.h"
 
@@ -45,5 +44,3 @@ void unread_see(struct unread *u, const struct span *s, bool is_first);
 struct unread_wait unread_of(const struct unread *u, const struct span *s);
 
 void unread_free(struct unread *u);
-
-#endif

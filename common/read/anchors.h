@@ -3,8 +3,7 @@
  * Converts the ticks of a trace to times of day. An anchor is a moment at which both were read: by usdt-record, for its
  * clock lines (spdk-trace-lines(7)), or now, on the machine that writes the trace.
  */
-#ifndef ANCHORS_H
-#define ANCHORS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ struct anchors_range {
 bool anchors_report(const struct anchors *a, struct anchors_range trace, const char *name, bool quiet);
 
 void anchors_free(struct anchors *a);
-
-#endif

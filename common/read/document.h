@@ -4,8 +4,7 @@
  * does not grow with it. The stray lines that v21.10 to v24.01 print before and after the document
  * are skipped.
  */
-#ifndef DOCUMENT_H
-#define DOCUMENT_H
+#pragma once
 
 #include "entry.h"
 #include "json.h"
@@ -42,5 +41,3 @@ int document_open(struct document *d, struct trace *t, struct input *in);
 bool document_next(struct document *d, struct entry *e);
 
 void document_close(struct document *d);
-
-#endif

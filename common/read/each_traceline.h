@@ -3,8 +3,7 @@
  * The loop over trace lines that all tools share: those in a file, or those of a trace file's entries, for which no
  * text is made unless it is wanted. Files that xz or gzip compressed are unpacked by these programs.
  */
-#ifndef EACH_TRACELINE_H
-#define EACH_TRACELINE_H
+#pragma once
 
 #include "interactive.h"
 #include "lines.h"
@@ -85,5 +84,3 @@ typedef const char *each_traceline_fn(void *context, struct traceline *line, str
 
 /* Calls each() for every line, and closes. */
 int each_traceline_run(struct each_traceline *t, each_traceline_fn *each, void *context);
-
-#endif

@@ -6,8 +6,7 @@
  * Costs a look-up in a hash table per entry that has an object, and another per relation; memory
  * grows with the number of distinct objects.
  */
-#ifndef ENTRY_H
-#define ENTRY_H
+#pragma once
 
 #include "map.h"
 #include "trace.h"
@@ -78,5 +77,3 @@ void entry_read(struct entry_reader *r, unsigned lcore, uint64_t slot, struct en
 void entry_forget_owner(struct entry_reader *r, unsigned id);
 
 void entry_reader_close(struct entry_reader *r);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files of lifetime lines, and whether they name what is in a trace. */
-#ifndef JOINING_H
-#define JOINING_H
+#pragma once
 
 #include "join.h"
 #include "out.h"
@@ -33,5 +32,3 @@ int joining_read(struct joining *j, const char *reader);
 bool joining_check(const struct joining *j, const char *name, bool quiet);
 
 void joining_free(struct joining *j);
-
-#endif

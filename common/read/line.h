@@ -6,8 +6,7 @@
  * lcore's number and thread name. The rest of a line is digits, formatted eight at a time, directly
  * into the output's buffer.
  */
-#ifndef LINE_H
-#define LINE_H
+#pragma once
 
 #include "out.h"
 #include "trace.h"
@@ -53,5 +52,3 @@ void line_write(struct line_writer *w, const struct entry *e, uint64_t base);
 void line_fill(struct line_writer *w, const struct entry *e, uint64_t base, struct traceline *l);
 
 void line_close(struct line_writer *w);
-
-#endif

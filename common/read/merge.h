@@ -9,8 +9,7 @@
  * read of its ticks in merge_open(), and at most two comparisons in merge_next() while no other run
  * comes first.
  */
-#ifndef MERGE_H
-#define MERGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,5 +82,3 @@ bool merge_mark(struct merge *m, unsigned lcore, uint64_t slot, uint64_t n);
 uint64_t merge_pending(const struct merge *m, unsigned lcore, uint64_t slot);
 
 void merge_close(struct merge *m);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Reads a trace entry by entry: the rings of a trace file in the order of time, or the JSON that spdk_trace -j printed.
  */
-#ifndef READER_H
-#define READER_H
+#pragma once
 
 #include "document.h"
 #include "entry.h"
@@ -67,5 +66,3 @@ bool reader_window_lcore(const struct reader *r, unsigned *lcore);
 bool reader_report(const struct reader *r, const char *name);
 
 void reader_close(struct reader *r);
-
-#endif

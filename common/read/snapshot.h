@@ -2,8 +2,7 @@
 /*
  * Makes a snapshot consistent that was copied while an application wrote to the trace.
  */
-#ifndef SNAPSHOT_H
-#define SNAPSHOT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ bool snapshot_is_within_entry(const struct input *in, const struct trace_lcore *
 
 /* Copies the slots with these numbers again; they are counted as in next_entry. */
 void snapshot_refresh(struct input *in, const struct trace_lcore *lcore, uint64_t from, uint64_t to);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Unpacks a compressed file with the program that compressed it, and a trace with trace-dump. */
-#ifndef UNPACK_H
-#define UNPACK_H
+#pragma once
 
 #include "child.h"
 #include "kind.h"
@@ -28,5 +27,3 @@ int unpack_file(struct unpack *u, int fd);
  * name if the program failed.
  */
 int unpack_close(struct unpack *u, const char *name, bool was_read);
-
-#endif

@@ -11,8 +11,7 @@
  * may be used again, and by connections to two ports of the target at once: then neither has a name. That the owner
  * is missing, and another one is taken for it, is excluded as in match.h.
  */
-#ifndef ANSWERS_H
-#define ANSWERS_H
+#pragma once
 
 #include "intern.h"
 #include "registry.h"
@@ -66,5 +65,3 @@ void answers_match(struct answers *a, struct owners *o);
 void answers_count(const struct answers *a, size_t counts[ANSWERS_REASONS]);
 
 void answers_free(struct answers *a);
-
-#endif

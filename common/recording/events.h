@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The events in probe lines, and the owners among them. */
-#ifndef EVENTS_H
-#define EVENTS_H
+#pragma once
 
 #include "registry.h"
 #include "qpair.h"
@@ -24,5 +23,3 @@ void events_read_line(struct events *events, struct owners *owners, struct lines
 
 /* Sorts them by time. */
 void events_sort(struct events *events);
-
-#endif

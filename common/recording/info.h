@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What trace-dump -i and -d print, which describe the trace itself. */
-#ifndef INFO_H
-#define INFO_H
+#pragma once
 
 struct anchors;
 struct out;
@@ -20,5 +19,3 @@ void info_write(struct out *out, const struct info *info);
 
 /* The lines of -d. */
 void info_write_definitions(struct out *out, const struct trace *t);
-
-#endif

@@ -45,8 +45,7 @@
  *    explanation, rule 1 does not hold for this target: then candidates are all owners that were not
  *    registered much too early.
  */
-#ifndef MATCH_H
-#define MATCH_H
+#pragma once
 
 #include "registry.h"
 #include "qpair.h"
@@ -76,5 +75,3 @@ struct match_qpair match_start(const struct qpair *q);
  * three rounds are usual.
  */
 void match_owners(const struct owners *o, struct match_qpair *qpairs, size_t n, bool incomplete);
-
-#endif

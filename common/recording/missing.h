@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a trace lacks for a good answer to why a request was slow, as far as the trace itself shows it. */
-#ifndef MISSING_H
-#define MISSING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ struct missing {
 size_t missing_find(struct missing found[MISSING_MAX], const struct reader *r, const struct us *rate, bool has_times);
 
 void missing_free(struct missing *found, size_t n);
-
-#endif

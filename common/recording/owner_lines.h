@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The lines of trace-dump -O: the owners of a trace. */
-#ifndef OWNER_LINES_H
-#define OWNER_LINES_H
+#pragma once
 
 struct out;
 struct reader;
@@ -12,5 +11,3 @@ void owner_lines_write(struct out *out, const struct reader *r);
 
 /* All but the end of an owner's line. prefix: the letter of its type, 0 when it has none. */
 void owner_lines_start(struct out *out, unsigned id, char prefix, const struct trace_owner *owner);
-
-#endif

@@ -15,8 +15,7 @@
  * has connected. Then match_owners() finds the qpair's owner among the recent ones; if there are
  * several candidates, it may find it later.
  */
-#ifndef PAIRING_H
-#define PAIRING_H
+#pragma once
 
 #include "answers.h"
 #include "events.h"
@@ -72,5 +71,3 @@ void pairing_add(struct pairing *p, struct events *events);
 int pairing_pause(struct pairing *p, struct out *out, bool last);
 
 void pairing_free(struct pairing *p);
-
-#endif

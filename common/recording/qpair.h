@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Qpairs, the events of the probes about them, and their lifetime lines. */
-#ifndef QPAIR_H
-#define QPAIR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ bool qpair_same_host(const struct qpair_connect *a, const struct qpair_connect *
 
 /* Writes the lifetime line. */
 void qpair_write(struct out *out, const struct qpair *q);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The owners of a trace, from what trace-dump -O prints or from owner lines among probe lines. */
-#ifndef REGISTRY_H
-#define REGISTRY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -91,5 +90,3 @@ bool registry_possible(const struct owners *o, uint64_t tsc);
 size_t registry_before(const struct owners *o, uint64_t tsc);
 
 void registry_free(struct owners *o);
-
-#endif

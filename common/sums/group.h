@@ -3,8 +3,7 @@
  * The groups of spans by keys: JSON objects of the keys and their values. A key is a path of spanline.h, about what
  * spanfill.h sets.
  */
-#ifndef GROUP_H
-#define GROUP_H
+#pragma once
 
 #include "spanfill.h"
 
@@ -46,5 +45,3 @@ uint32_t group_of(struct group *group, struct connections *connections, const st
 		  const struct span *s);
 
 void group_free(struct group *group);
-
-#endif

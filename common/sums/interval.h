@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A part of a trace's time that is summed up by itself, in ns; to == 0: none so far, or all of the trace. */
-#ifndef INTERVAL_H
-#define INTERVAL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ static inline struct interval interval_of(uint64_t ns, uint64_t length)
 		interval.to = UINT64_MAX;
 	return interval;
 }
-
-#endif

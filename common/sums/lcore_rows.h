@@ -4,8 +4,7 @@
  * without an entry of the lcore: between two entries, or before its first or after its last one while other lcores of
  * the same source wrote some.
  */
-#ifndef LCORE_ROWS_H
-#define LCORE_ROWS_H
+#pragma once
 
 #include "connection.h"
 #include "interval.h"
@@ -96,5 +95,3 @@ struct lcore_cause lcore_rows_cause(const struct lcore_rows *rows, const struct 
 void lcore_rows_start(struct lcore_rows *rows, uint64_t ns, uint64_t length);
 
 void lcore_rows_free(struct lcore_rows *rows);
-
-#endif

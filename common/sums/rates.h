@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests and blocks, and the most in a slot of time, with a row for each group and type. */
-#ifndef RATES_H
-#define RATES_H
+#pragma once
 
 #include "map.h"
 #include "rows.h"
@@ -45,5 +44,3 @@ void rates_next_file(struct rates *rates);
 
 /* Leaves no rows. */
 void rates_free(struct rates *rates);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums of up to 128 bits divided by each other. */
-#ifndef RATIO_H
-#define RATIO_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ static inline uint64_t ratio_mean(unsigned __int128 sum, uint64_t n)
 {
 	return (sum + n / 2) / n;
 }
-
-#endif

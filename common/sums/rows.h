@@ -4,8 +4,7 @@
  * state to the next; one for the whole life, and one for the time to the reply of requests that have
  * one. Values are nanoseconds, because trace lines have no rate of the ticks.
  */
-#ifndef ROWS_H
-#define ROWS_H
+#pragma once
 
 #include "connection.h"
 #include "histogram.h"
@@ -126,5 +125,3 @@ struct ranked_row {
 void rows_clear(struct rows *rows);
 
 void rows_free(struct rows *rows);
-
-#endif

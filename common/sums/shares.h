@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The time of requests by layers, facts and what other tools have recorded, with a row for each group and type. */
-#ifndef SHARES_H
-#define SHARES_H
+#pragma once
 
 #include "overlaps.h"
 #include "proofs.h"
@@ -43,5 +42,3 @@ void shares_add(struct shares *shares, const struct shares_request *request);
 
 /* Leaves no rows. */
 void shares_free(struct shares *shares);
-
-#endif

@@ -4,8 +4,7 @@
  * how many there were. A span is added with the tree that it belongs to, when the root of that has ended. With
  * intervals, a tree belongs to that of the root's last entry.
  */
-#ifndef SUMS_H
-#define SUMS_H
+#pragma once
 
 #include "group.h"
 #include "overlaps.h"
@@ -83,5 +82,3 @@ uint64_t sums_elapsed(const struct sums *sums);
 uint64_t sums_slot(const struct sums *sums);
 
 void sums_free(struct sums *sums);
-
-#endif

@@ -8,8 +8,7 @@
  * A process can have only one input open, because the SIGBUS handler, which maps those zeros, must
  * find it.
  */
-#ifndef INPUT_H
-#define INPUT_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -117,5 +116,3 @@ bool input_refresh(struct input *in, const void *at, size_t n);
 
 /* Replaces n bytes of the snapshot. */
 void input_patch(struct input *in, const void *at, const void *bytes, size_t n);
-
-#endif

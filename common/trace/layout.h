@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The layouts that trace files can have. */
-#ifndef LAYOUT_H
-#define LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,5 +62,3 @@ static inline bool layout_is_zero(const uint8_t *p, size_t n)
 	/* each byte equals the one before it */
 	return !n || (!p[0] && memcmp(p, p + 1, n - 1) == 0);
 }
-
-#endif

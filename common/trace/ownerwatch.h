@@ -9,8 +9,7 @@
  *
  * The file may change in any way meanwhile: it is read, not mapped, and nothing in it is trusted.
  */
-#ifndef OWNERWATCH_H
-#define OWNERWATCH_H
+#pragma once
 
 #include "trace.h"
 
@@ -41,5 +40,3 @@ typedef void ownerwatch_report(void *context, unsigned id, char prefix, const st
 int ownerwatch_read(struct ownerwatch *w, ownerwatch_report *report, void *context);
 
 void ownerwatch_close(struct ownerwatch *w);
-
-#endif

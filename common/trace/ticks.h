@@ -7,8 +7,7 @@
  * readings the error is some nanoseconds or, if the rate changed, the change over the time to the nearer reading. After
  * the last reading it is the same.
  */
-#ifndef TICKS_H
-#define TICKS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -50,5 +49,3 @@ void ticks_renew(struct ticks *t);
 
 /* Reads all now. */
 struct ticks_reading ticks_now(void);
-
-#endif

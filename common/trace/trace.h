@@ -4,8 +4,7 @@
  * lcores and the records of its owners. tracefile.h reads one from a trace file. Rings and records
  * are not copied: they are in the input's data.
  */
-#ifndef TRACE_H
-#define TRACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -147,5 +146,3 @@ void trace_fault(struct trace *t, const char *format, ...) __attribute__((format
 unsigned trace_num_damage(const struct trace *t);
 
 void trace_close(struct trace *t);
-
-#endif

@@ -6,8 +6,7 @@
  * layout is recognised by what the others cannot have. Every offset, count and index is checked
  * against the file's size here, so that the trace can be used without checks.
  */
-#ifndef TRACEFILE_H
-#define TRACEFILE_H
+#pragma once
 
 #include "trace.h"
 
@@ -19,5 +18,3 @@ struct input;
  * wrong in *error, NULL if it is the input's error. Call trace_close() after 0.
  */
 int tracefile_open(struct trace *t, struct input *in, const char **error);
-
-#endif

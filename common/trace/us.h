@@ -7,8 +7,7 @@
  * One multiplication by the reciprocal gives nanoseconds and fraction. Only if the fraction is so
  * close to one half that product and double may be rounded differently, an exact division decides.
  */
-#ifndef US_H
-#define US_H
+#pragma once
 
 #include <stdint.h>
 
@@ -35,5 +34,3 @@ uint64_t us_ns(const struct us *us, uint64_t ticks);
  * if there is none.
  */
 uint64_t us_ticks(const struct us *us, uint64_t ns);
-
-#endif

@@ -3,8 +3,7 @@
  * ELF files from untrusted sources: with sparse data and headers that share a section, a small file can take gigabytes
  * and minutes. So the bytes that libelf loads of a file are limited, also where no sandbox limits memory and time.
  */
-#ifndef ELFFILE_H
-#define ELFFILE_H
+#pragma once
 
 #include <gelf.h>
 #include <stdbool.h>
@@ -76,5 +75,3 @@ int elffile_interpreter(const struct elffile *f, char **path);
 
 /* Sets *offset to the position in the file of the byte at this address. False if no segment has it. */
 bool elffile_offset(const struct elffile *f, uint64_t address, uint64_t *offset);
-
-#endif

@@ -3,8 +3,7 @@
  * The traces that a process has mapped: the very files, since any user may put others of such names into /dev/shm.
  * SPDK maps its trace shared and writable, under the process's id or a shared-memory id.
  */
-#ifndef MAPPEDTRACE_H
-#define MAPPEDTRACE_H
+#pragma once
 
 #include "mapping.h"
 
@@ -50,5 +49,3 @@ bool mappedtrace_may_be(const struct mapping *m);
 
 /* What is wrong with a file of this size, or NULL: SPDK locks its trace in memory. */
 const char *mappedtrace_check_size(off_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The mappings of a process: lines of /proc/PID/maps. */
-#ifndef MAPPING_H
-#define MAPPING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ void mapping_end(struct mapping_list *list);
  * Returns a descriptor, or -1 with errno.
  */
 int mapping_open(const struct mapping *m, const struct mapping_list *list);
-
-#endif

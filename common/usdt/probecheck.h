@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether a target has the probes of specs, with the arguments that the specs want. */
-#ifndef PROBECHECK_H
-#define PROBECHECK_H
+#pragma once
 
 #include "probespec.h"
 #include "target.h"
@@ -11,5 +10,3 @@
  * that is always 0 is reported, but not counted.
  */
 size_t probecheck(const struct target *t, const struct probespecs *specs);
-
-#endif

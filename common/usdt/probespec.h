@@ -6,8 +6,7 @@
  *
  * Arguments are in the order of the probe's; _ skips one. The default type is int.
  */
-#ifndef PROBESPEC_H
-#define PROBESPEC_H
+#pragma once
 
 #include "slice.h"
 #include "usdt.h"
@@ -55,5 +54,3 @@ void probespec_add_default(struct probespecs *specs);
 bool probespec_matches(const struct probespec *spec, const struct usdt_site *site);
 
 void probespec_free(struct probespecs *specs);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds the trace of a process, and the process of a trace, by the trace's name: /dev/shm/nvmf_trace.pid1234. */
-#ifndef PROCESS_H
-#define PROCESS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -14,5 +13,3 @@ char *process_open_trace(pid_t pid, int *fd, char **error);
 
 /* The process in a trace's name; 0: none. */
 pid_t process_of_trace(const char *path);
-
-#endif

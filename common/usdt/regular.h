@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files at paths that another process chose. Opening anything but a regular file may block. */
-#ifndef REGULAR_H
-#define REGULAR_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/stat.h>
@@ -15,5 +14,3 @@ enum { REGULAR_NO_SYMLINKS = 0x04, REGULAR_IN_ROOT = 0x10 };
  * links, too. Sets *st. Returns a descriptor, or -1 with errno: EINVAL if it is not a regular file.
  */
 int regular_open(int dir, const char *path, uint64_t resolve, struct stat *st);
-
-#endif

@@ -11,8 +11,7 @@
  * A child that a file has taken over can return anything for itself and the files that it reads after it, whoever owns
  * these. Callers check that it is valid, and choose by themselves which files it is about and which are read next.
  */
-#ifndef SANDBOX_H
-#define SANDBOX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -110,5 +109,3 @@ static inline bool sandbox_cut(struct slice *bytes, void *to, size_t n)
 
 /* A printable copy of what is wrong with a file, to be freed; NULL: longer than SANDBOX_ERROR. */
 char *sandbox_error(struct slice text);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The names of the kernel's functions. */
-#ifndef SYMBOLS_H
-#define SYMBOLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ const char *symbols_find(const struct symbols *s, uint64_t address);
 bool symbols_is_own(const char *name);
 
 void symbols_free(struct symbols *s);
-
-#endif

@@ -3,8 +3,7 @@
  * The files to search for probes: ELF files, or the executable and all libraries of a process. Some
  * files of a process may be bad: what is wrong is reported by a function of the caller's.
  */
-#ifndef TARGET_H
-#define TARGET_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -46,5 +45,3 @@ struct target_file *target_add(struct target *t, const char *path, int fd);
 void target_report(const struct target *t, char *message);
 
 void target_close(struct target *t);
-
-#endif

@@ -6,8 +6,7 @@
  * arguments are separated by blanks; each is SIZE@OPERAND, SIZE negative when signed, with an f
  * after it for a float, and OPERAND in the syntax of the machine's assembler.
  */
-#ifndef USDT_H
-#define USDT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -60,5 +59,3 @@ struct usdt_type {
 	char text[8];
 };
 struct usdt_type usdt_type(const struct usdt_arg *arg);
-
-#endif
