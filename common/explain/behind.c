@@ -255,6 +255,17 @@ static void put_host(struct behind *b, const struct behind_node *node)
 	out_slice(&b->text, host.n ? host : spanline_host(connections_name(b->connections, connection)->name));
 }
 
+/* The host of a request, which may have no connection in the trace. */
+static void put_own_host(struct behind *b, const struct behind_node *node)
+{
+	if (node->root->connection == MAP_NONE) {
+		out_text(&b->text, "its host");
+		return;
+	}
+	out_text(&b->text, "host ");
+	put_host(b, node);
+}
+
 /* Writes a step. Returns the node that it waits for. */
 static uint32_t put_step(struct behind *b, const struct behind_node *node)
 {
@@ -273,12 +284,11 @@ static uint32_t put_step(struct behind *b, const struct behind_node *node)
 			out_text(&b->text, " > deadlock");
 		break;
 	case BEHIND_DATA:
-		out_text(&b->text, "data of host ");
-		put_host(b, node);
+		out_text(&b->text, "data of ");
+		put_own_host(b, node);
 		break;
 	case BEHIND_SOCKET:
-		out_text(&b->text, "host ");
-		put_host(b, node);
+		put_own_host(b, node);
 		out_text(&b->text, " to read");
 		break;
 	case BEHIND_EXECUTION:
