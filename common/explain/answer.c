@@ -23,14 +23,6 @@ static void put_name(struct out *out, const struct tally *t, uint32_t name)
 	out_visible_json(out, tally_name(t, name));
 }
 
-void answer_write_lcore(struct out *out, const struct tally *t, uint32_t name)
-{
-	struct slice text = tally_name(t, name);
-	const char *blank = memchr(text.p, ' ', text.n);
-
-	out_slice(out, blank ? slice_between(text.p, blank) : text);
-}
-
 /* Text, shortened where the terminal is narrow. */
 static void put_within(struct out *out, struct slice text, const struct terminal *terminal, size_t width)
 {
@@ -44,13 +36,10 @@ void answer_write_who(struct out *out, const struct tally *t, const struct findi
 {
 	uint32_t who = f->cause.subject;
 
-	if (fact_table[findings_cause(f)].who != FACT_OF_LCORE) {
-		put_name(out, t, who);
-		out_text(out, f->cause.of_several && who != MAP_NONE ? " and others" : "");
-		return;
-	}
-	out_text(out, who == MAP_NONE ? "an lcore" : "lcore ");
-	answer_write_lcore(out, t, who);
+	if (fact_table[findings_cause(f)].who == FACT_OF_LCORE)
+		out_text(out, who == MAP_NONE ? "an lcore" : "lcore ");
+	put_name(out, t, who);
+	out_text(out, f->cause.of_several && who != MAP_NONE ? " and others" : "");
 }
 
 static void put_who(struct out *out, const struct tally *t, const struct finding *f)
@@ -233,9 +222,6 @@ static void put_trait(struct out *out, const struct tally *t, const struct trait
 	if (!before[v->trait])
 		out_char(out, ' ');
 	switch (v->trait) {
-	case TRAIT_LCORE:
-		answer_write_lcore(out, t, name);
-		break;
 	case TRAIT_SIZE:
 		out_u64(out, number);
 		break;
@@ -353,10 +339,7 @@ static void put_resource(struct out *out, const struct tally *t, const struct ow
 		return;
 	}
 	out_text(out, words[resource]);
-	if (resource == RESOURCE_LCORE)
-		answer_write_lcore(out, t, row->of);
-	else
-		put_name(out, t, row->of);
+	put_name(out, t, row->of);
 }
 
 /* A row for what a host waited for, with the one that had most of it. */

@@ -24,6 +24,3 @@ void answer_write_who(struct out *out, const struct tally *t, const struct findi
 
 /* Writes the share of a finding, and of what it is one. */
 void answer_write_share(struct out *out, const struct finding *f);
-
-/* Writes an lcore's name, without its source. */
-void answer_write_lcore(struct out *out, const struct tally *t, uint32_t name);

@@ -21,13 +21,7 @@ void answer_json_resource(struct out *out, const struct tally *t, enum fact fact
 	enum resource resource = fact_table[fact].resource;
 
 	out_printf(out, "\"resource\":\"%s\",\"cause\":\"%s\"", fact_resources[resource], fact_table[fact].name);
-	if (resource == RESOURCE_LCORE && of != MAP_NONE) {
-		out_text(out, ",\"of\":\"");
-		answer_write_lcore(out, t, of);
-		out_char(out, '"');
-	} else {
-		put_name(out, "of", t, of);
-	}
+	put_name(out, "of", t, of);
 	put_name(out, "who", t, who);
 }
 
@@ -49,7 +43,7 @@ static void put_who(struct out *out, const struct findings *f, const struct find
 	}
 	out_text(out, ",\"who\":\"");
 	out_text(out, finding->cause.subject == MAP_NONE ? "an lcore" : "lcore ");
-	answer_write_lcore(out, f->tally, finding->cause.subject);
+	out_utf8(out, tally_name(f->tally, finding->cause.subject));
 	out_char(out, '"');
 }
 

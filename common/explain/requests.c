@@ -38,7 +38,7 @@ static uint32_t lcore_name(struct requests *r, uint32_t source, uint64_t number)
 
 	out_u64(&text, number);
 	if (source != MAP_NONE) {
-		out_char(&text, ' ');
+		out_text(&text, " of ");
 		out_slice(&text, requests_name(r, source));
 	}
 	name = add_name(r, out_contents(&text));

@@ -81,7 +81,7 @@ struct requests {
 	size_t num_names, cap_names;
 	/* those of two sources, or of the earlier trace, are different, but may have the same name */
 	struct requests_lcore {
-		uint32_t name; /* its number, and after a blank its source, if any */
+		uint32_t name; /* its number, and "of" its source, if any */
 	} * lcores;
 	size_t num_lcores, cap_lcores;
 	struct map lcore_map;
