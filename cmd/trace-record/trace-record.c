@@ -348,11 +348,15 @@ static bool run_all(struct recording *all, size_t n)
 				kill(children[k], SIGTERM);
 		good &= !status;
 	}
-	if (!folder_has_name(&folder))
-		return false;
-	out_open(&out, STDOUT_FILENO);
-	out_printf(&out, "%s\n", folder.path);
-	return cli_close(&out, good ? EXIT_SUCCESS : EXIT_FAILURE) == EXIT_SUCCESS;
+	if (folder_has_name(&folder)) {
+		out_open(&out, STDOUT_FILENO);
+		out_printf(&out, "%s\n", folder.path);
+		good = cli_close(&out, good ? EXIT_SUCCESS : EXIT_FAILURE) == EXIT_SUCCESS;
+	} else {
+		good = false;
+	}
+	folder_close(&folder);
+	return good;
 }
 
 int main(int argc, char **argv)

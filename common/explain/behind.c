@@ -167,12 +167,12 @@ static uint64_t subsystem_of(struct behind *b, const struct behind_node *node)
 {
 	const struct connection *c = &b->connections->all[node->root->connection];
 	struct slice owner = c->owner;
-	const char *blank = memchr(owner.p, ' ', owner.n), *end;
+	const char *blank = owner.n ? memchr(owner.p, ' ', owner.n) : NULL, *end;
 
 	if (c->subsystem != MAP_NONE || !blank)
 		return c->subsystem;
 	owner = slice_from(owner, blank + 1 - owner.p);
-	end = memchr(owner.p, ' ', owner.n);
+	end = owner.n ? memchr(owner.p, ' ', owner.n) : NULL;
 	return (uint64_t)1 << 32 | intern_add(&b->texts, end ? slice_between(owner.p, end) : owner);
 }
 

@@ -115,7 +115,10 @@ void joint_start(struct joint *j, const struct matching *m, struct each_tracelin
 		s->number = i;
 		s->time = INT64_MIN;
 		s->file = s->via == MAP_NONE ? NULL : &files[i];
-		j->left_out += !s->file;
+		if (!s->file) {
+			each_traceline_close(&files[i]);
+			j->left_out++;
+		}
 		first = s->file ? to_first(j, i, m->sides[i].first) : INT64_MAX;
 		j->origin = first < j->origin ? first : j->origin;
 	}

@@ -20,7 +20,7 @@ struct slice spanfill_escaped(struct spanfill *f, struct slice name)
 	uint32_t number;
 
 	/* most need none */
-	if (!memchr(name.p, '"', name.n) && !memchr(name.p, '\\', name.n))
+	if (!name.n || (!memchr(name.p, '"', name.n) && !memchr(name.p, '\\', name.n)))
 		return name;
 	out_json(&text, name);
 	/* it moves what it adds to */
