@@ -1231,7 +1231,7 @@ h="b",object="r"} 1'
     gzip -dc "$DATA/slow-host.trace.gz" | trace-dump -q >lines
     qpair-lifetimes "$DATA/slow-host-probes.txt" >lifetimes
     mkfifo live
-    script -qec "stty rows 12 cols 100; $(type -P trace-latency) -q --color never -l lifetimes -g host --layers -i 0.01 --screen live" screens </dev/null >/dev/null &
+    script -qec "stty rows 12 cols 100; trace-latency -q --color never -l lifetimes -g host --layers -i 0.01 --screen live" screens </dev/null >/dev/null &
     {
         head -n 3000 lines
         # the target hangs: ages grow
@@ -1337,9 +1337,9 @@ cells() {
     equal "$(command trace-latency -q --rates -i 0.01 trace | cut -f 1-4 | sed -n '1p; 2p; $p' | tr '\t' ,)" $'object,begin,end,count\ni,0.000,10000.000,11\nr,30000.000,40000.000,58'
     equal "$(command trace-latency -q -l lifetimes -g host trace | awk -F '\t' '$2 == "r" && $3 == "life"' | sort -t $'\t' -rnk6 | cut -f 1 | paste -sd ' ')" 'backup-1 db-1 db-2'
     # a terminal has the other table, and each of the two can be had anywhere
-    COLUMNS=100 script -qec "$(type -P trace-latency) -q --color never trace" /dev/null </dev/null | tr -d '\r' >terminal
+    COLUMNS=100 script -qec "trace-latency -q --color never trace" /dev/null </dev/null | tr -d '\r' >terminal
     COLUMNS=100 trace-latency -q trace | diff - terminal
-    script -qec "$(type -P trace-latency) -q --plain trace" /dev/null </dev/null | tr -d '\r' | diff - <(command trace-latency -q trace)
+    script -qec "trace-latency -q --plain trace" /dev/null </dev/null | tr -d '\r' | diff - <(command trace-latency -q trace)
 }
 
 @test "colours are those of layers, on a terminal only, or as --color and NO_COLOR say" {

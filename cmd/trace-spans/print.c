@@ -369,6 +369,7 @@ static void put_plain(struct print *p, struct out *out, const struct span *s, co
 	const struct io_args *args = &p->measured->fill.io.args;
 	const char *type = p->measured->fill.io.type;
 	uint64_t life = spans_life(spans, s);
+	struct slice flags;
 
 	out_us(out, s->first);
 	put_tab(out, columns_us(life));
@@ -388,7 +389,9 @@ static void put_plain(struct print *p, struct out *out, const struct span *s, co
 		put_tab(out, columns_text(behind_of(&p->measured->behind, s)));
 	}
 	put_flags(p, &p->end, s, waits);
-	put_tab(out, columns_name(slice_from(out_contents(&p->end), p->end.len > 0)));
+	/* without the blank before the first one */
+	flags = out_contents(&p->end);
+	put_tab(out, columns_name(flags.n ? slice_from(flags, 1) : flags));
 	out_char(out, '\n');
 }
 
