@@ -1022,3 +1022,34 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     status_is 1 trace-report -p "${name##*pid}"
     says "trace-report: no trace of process ${name##*pid}: it is not running, and there is no /dev/shm/"
 }
+
+@test "folders of several processes: side, hop and leg are named first" {
+    for side in initiator initiator-target; do
+        mkdir $side
+        gzip -dc "$DATA/$side.trace.gz" >$side/trace.bin
+    done
+    status_is 0 trace-report host=initiator target=initiator-target
+    equal "$(head -n 1 <<<"$output" | sed 's/ [0-9]* %/ N %/')" \
+        'cause: bdev Slow of target, leg Nvme0n1 of host, N % of what the slowest requests take longer'
+    grep -q '^37 of 37 NVMe/TCP commands of these processes are known as requests' <<<"$output"
+    grep -qx 'see: trace-report initiator-target' <<<"$output"
+    # as trace-record makes them, in one folder
+    mkdir both
+    mv initiator both/host.12
+    mv initiator-target both/target.34
+    status_is 3 trace-report --fail both
+    grep -q '^cause: bdev Slow of target.34, leg Nvme0n1 of host.12' <<<"$output"
+    # the reactor of the target was off its CPU when a late I/O completed
+    trace-dump -q both/target.34/trace.bin | jq -c 'select(.tpoint == "BDEV_IO_DONE" and .object.us > 500) | {tsc: (.tsc - 100), us, lcore,
+        tpoint: "OFF_CPU", args: {comm: "reactor_0", tid: 7, pid: 7, begin: (.tsc - 2000000), duration: 1.0, why: "preempted"}}' \
+        >both/target.34/offcpu.jsonl
+    status_is 0 trace-report both
+    grep -q ' reactor of target.34: preempted$' <<<"$output"
+    status_is 2 trace-report -j both
+    says 'trace-report: of several processes, only the page is printed; give the folder of one'
+    status_is 2 trace-report x=both/host.12 x=both/target.34
+    says "trace-report: two processes are called 'x': NAME=FOLDER gives another name"
+    mkdir one
+    mv both/host.12 one
+    status_is 1 trace-report one
+}

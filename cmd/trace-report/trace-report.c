@@ -13,6 +13,7 @@
 
 #include "cli.h"
 #include "facts.h"
+#include "hops.h"
 #include "html.h"
 #include "io.h"
 #include "kind.h"
@@ -68,6 +69,7 @@ static const struct cli_option options[] = {
 
 static const struct cli cli = {
 	"Usage: %s [OPTION]... DIR | TRACE [USDT.TXT]\n"
+	"  or:  %s [OPTION]... [NAME=]DIR...\n"
 	"  or:  %s [OPTION]... -p PID [USDT.TXT]\n"
 	"Print a first look at a recording on one page: why requests are slow, hosts, reactors, the slowest\n"
 	"requests, and what was recorded. DIR is a folder of trace-record, TRACE a trace file, and USDT.TXT what\n"
@@ -167,6 +169,22 @@ static bool write_answer(struct out *out, struct facts *f)
 	return (f->info.n || f->parts.n) && page_write(out, f, &f->terminal);
 }
 
+/* Several processes: returns the exit status. */
+static int report_hops(struct hops *h, struct out *out)
+{
+	struct out page = {.fd = OUT_MEMORY};
+	const char *failed = sandbox_remain();
+	bool good, found;
+
+	if (failed)
+		warnx("%s is read although this process cannot be confined: %s failed", io_name(h->folders[0]), failed);
+	good = hops_write(h, &page, &found);
+	out_slice(out, out_contents(&page));
+	out_close(&page);
+	hops_free(h);
+	return cli_close(out, !good ? EXIT_FAILURE : opt.fail && found ? EXIT_FOUND : EXIT_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
 	struct out out, page = {.fd = OUT_MEMORY};
@@ -174,12 +192,18 @@ int main(int argc, char **argv)
 	bool good = true, found = false;
 	struct facts *f = &facts;
 	int html = -1, status;
+	struct hops hops;
 
 	parse_options(argc, argv);
+	out_open(&out, STDOUT_FILENO);
+	if (!facts.pid && hops_find(&hops, argc - optind, argv + optind, &out)) {
+		if (opt.html || opt.json || facts.keys.n || facts.since || facts.until != UINT64_MAX)
+			cli_usage("of several processes, only the page is printed; give the folder of one");
+		return report_hops(&hops, &out);
+	}
 	if (opt.html)
 		html = open_html();
 	sources_find(f, argc, argv);
-	out_open(&out, STDOUT_FILENO);
 	/* what others have written is read without privileges */
 	failed = sandbox_remain();
 	if (failed)

@@ -55,6 +55,11 @@ static int64_t to_first(const struct joint *j, size_t source, int64_t ns)
 	return ns;
 }
 
+int64_t joint_time(const struct joint *j, size_t source, int64_t ns)
+{
+	return j->all[source].via == MAP_NONE ? INT64_MIN : to_first(j, source, ns) - j->origin;
+}
+
 /* Finds how the times of each source are turned into those of the first one. */
 static void find_ways(struct joint *j)
 {
@@ -96,7 +101,7 @@ static void read_next(struct joint *j, struct joint_source *s)
 	}
 	s->before = s->time;
 	s->time = time;
-	s->ns = to_first(j, s->number, s->time) - j->origin;
+	s->ns = joint_time(j, s->number, s->time);
 	s->io = side_creation(side, line);
 	if (s->io.is_command)
 		s->queue = side_queue(&side->commands, side_key(side, &s->io));

@@ -39,6 +39,9 @@ void joint_start(struct joint *j, const struct matching *m, struct each_tracelin
 /* The next line, valid until the next call. False at the end. */
 bool joint_next(struct joint *j);
 
+/* A time of a process on the timeline. */
+int64_t joint_time(const struct joint *j, size_t source, int64_t ns);
+
 /* Writes the argument that names the command of a request, without its key. */
 void joint_write_command(struct out *out, const struct joint *j);
 

@@ -7,7 +7,9 @@
 struct division {
 	struct self_time *self;
 	const struct spans *spans;
-	uint64_t reply; /* ns: the start of the first reply, of those of the objects above and of this one */
+	uint64_t reply;       /* ns: the start of the first reply, of those of the objects above and of this one */
+	self_time_part *part; /* NULL: nothing gets the parts */
+	void *context;
 };
 
 /* Merges two lists in the order of their ends; of equal ends, those of a are first. */
@@ -84,12 +86,16 @@ static void prepare(struct division *m, struct span *s, uint64_t end)
 }
 
 /* Counts a time in a state. All that is after the start of a reply belongs to it. */
-static void count_layer(struct division *m, enum layer layer, uint64_t from, uint64_t to)
+static void count_layer(struct division *m, const struct span *s, enum layer layer, uint64_t from, uint64_t to)
 {
 	uint64_t reply = m->reply < from ? from : m->reply < to ? m->reply : to;
 
 	m->self->layers[layer] += reply - from;
 	m->self->layers[LAYER_REPLY] += to - reply;
+	if (m->part && to > reply)
+		m->part(m->context, s, LAYER_REPLY, reply, to);
+	if (m->part && reply > from)
+		m->part(m->context, s, layer, from, reply);
 }
 
 /* Counts a time in which no child is at work. io: the innermost bdev I/O, s or one above it; NULL: none. */
@@ -104,13 +110,13 @@ static void count(struct division *m, const struct span *s, struct span *io, uin
 	if (from < s->states[0].ns) {
 		uint64_t end = to < s->states[0].ns ? to : s->states[0].ns;
 
-		count_layer(m, LAYER_UNKNOWN, from, end);
+		count_layer(m, s, LAYER_UNKNOWN, from, end);
 		from = end;
 	}
 	for (; from < to; i++) {
 		uint64_t end = i + 1 < s->n && s->states[i + 1].ns < to ? s->states[i + 1].ns : to;
 
-		count_layer(m, spans_layer(m->spans, s, s->states[i].state), from, end);
+		count_layer(m, s, spans_layer(m->spans, s, s->states[i].state), from, end);
 		from = end;
 	}
 }
@@ -174,15 +180,25 @@ static void divide(struct division *m, struct span *s, struct span *io, uint64_t
 	m->reply = reply;
 }
 
+static void divide_life(struct division *m, const struct span *s)
+{
+	*m->self = (struct self_time){};
+	count_type(m, s, s->age);
+	m->self->layers[LAYER_UNKNOWN] = s->age;
+	prepare(m, (struct span *)s, spans_until(m->spans, s));
+	divide(m, (struct span *)s, NULL, s->first, spans_until(m->spans, s));
+}
+
 void self_time_measure(struct self_time *self, const struct spans *spans, const struct span *s)
 {
-	struct division m = {self, spans, UINT64_MAX};
+	divide_life(&(struct division){self, spans, UINT64_MAX, NULL, NULL}, s);
+}
 
-	*self = (struct self_time){};
-	count_type(&m, s, s->age);
-	self->layers[LAYER_UNKNOWN] = s->age;
-	prepare(&m, (struct span *)s, spans_until(spans, s));
-	divide(&m, (struct span *)s, NULL, s->first, spans_until(spans, s));
+void self_time_each(const struct spans *spans, const struct span *s, self_time_part *part, void *context)
+{
+	struct self_time self;
+
+	divide_life(&(struct division){&self, spans, UINT64_MAX, part, context}, s);
 }
 
 /* Of a tree whose times were divided, the bdev I/O that has more time than `most`, or as much. */

@@ -28,6 +28,12 @@ struct self_time {
 
 void self_time_measure(struct self_time *self, const struct spans *spans, const struct span *s);
 
+/* Gets each part of a life: the object that it belongs to, its layer, and the time, from its end to its start. */
+typedef void self_time_part(void *context, const struct span *s, enum layer layer, uint64_t from, uint64_t to);
+
+/* Passes on all parts of a life after the first entry. */
+void self_time_each(const struct spans *spans, const struct span *s, self_time_part *part, void *context);
+
 /*
  * The bdev I/O in a span's tree to which most of this time belongs, other than to bdev I/Os below it. Of equal ones,
  * the last, children after their parents. NULL: the tree has no bdev I/O. Sets path.self of the bdev I/Os in the tree.
