@@ -152,8 +152,7 @@ int trace_find(struct found_trace *found, pid_t pid)
 		*found = (struct found_trace){.name = utf8_visible_copy(mapped.path), .fd = mapped.fd};
 		free(mapped.path);
 		if (error)
-			warnx("%s: the trace of process %d %s: its owners are not followed; see --no-owners",
-			      found->name, pid, error);
+			warnx("%s: the trace of process %d %s: its owners are not followed", found->name, pid, error);
 		result = error ? -1 : recognise(found);
 		if (result == 1)
 			break;
