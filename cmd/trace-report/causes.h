@@ -18,7 +18,7 @@ void causes_span(struct causes *c, const struct spanline *span, uint32_t host, b
 
 /*
  * Finds the causes, after all spans. hosts: names by number, as written in JSON. min_ns: the least of a slow request;
- * 0: any. end, behind: of inflight.h.
+ * 0: any. end: as for inflight_find(); behind: of the same trace.
  */
 void causes_find(struct causes *c, const struct slice *hosts, uint64_t min_ns, uint64_t end,
 		 const struct behind *behind);

@@ -20,8 +20,8 @@
 
 enum {
 	REQUESTS = 1 << 18, /* that are explained */
-	SLOW = 20,          /* one in so many is slow: those that take longest */
-	FAST = 4,           /* one in so many is fast */
+	SLOW = 20,          /* the slowest twentieth is compared */
+	FAST = 4,           /* with the fastest quarter */
 	SHOWN = 8,
 	PLACES = 65536,   /* names of them */
 	SOON_NS = 100000, /* after its reactor runs again, what waited for that goes on */

@@ -4,12 +4,12 @@
 
 enum {
 	FLOOR_EVENTS = 5, /* fewer of a kind are no group, and prove nothing about what they have in common */
-	FLOOR_TIMES = 4,  /* slow is so many times the usual: chance alone makes twice as much, seldom more */
+	FLOOR_TIMES = 4,  /* slow is four times the usual: chance alone doubles a time, and seldom does more */
 	FLOOR_SHARE = 5,  /* a fifth of the time explains it, and so does such a difference between shares */
 	FLOOR_MINOR = 10, /* a tenth is a small part, and the weight of what may be as it should */
 	FLOOR_PART = 20,  /* a twentieth of all time is worth a line */
 
-	FLOOR_CHANCE = 100, /* one in so many is no chance: a page has few tests, and is read every day */
+	FLOOR_CHANCE = 100, /* a probability below 1 % is not chance: a page has few tests, and is read every day */
 
 	FLOOR_CPU_NS = 5 * 1000,         /* no device is faster: less is work of the CPU */
 	FLOOR_ROUND_TRIP_NS = 20 * 1000, /* on a local network: of less, no host notices much */
