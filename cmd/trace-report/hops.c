@@ -577,8 +577,9 @@ bool hops_write(struct hops *h, struct out *page, bool *found)
 	}
 	matching_run(&h->m);
 	good &= read_lives(&l, h);
-	*found = l.n && put_lives(page, &l);
-	if (!l.n)
+	/* without a part, no time has a place */
+	*found = l.num_parts && put_lives(page, &l);
+	if (!l.num_parts)
 		out_text(page,
 			 "no request crosses processes: are these traces of the same time, with the groups nvme_tcp, "
 			 "nvmf_tcp and bdev?\n");
@@ -588,7 +589,7 @@ bool hops_write(struct hops *h, struct out *page, bool *found)
 		out_word(page, slice_of(h->folders[i]));
 		out_char(page, '\n');
 	}
-	good &= l.n > 0;
+	good &= l.num_parts > 0;
 	lives_free(&l, h->n);
 	return good;
 }
