@@ -158,8 +158,9 @@ $(B)/common/live/calls.o: | $(B)/bpf/syscalls.h
 $(B)/bpf/syscalls.h: $(B)/flags
 	$(call say,GEN)
 	$(Q)mkdir -p $(@D)
-	$(Q)for table in 64:asm/unistd.h $(if $(filter x86,$(BPF_ARCH)),32:asm/unistd_32.h); do \
-		header="$(hash)include <$${table#*:}>"; \
+	$(Q)for table in 64:sys/syscall.h $(if $(filter x86,$(BPF_ARCH)),32:asm/unistd_32.h); do \
+		header="<$${table$(hash)*:}>"; \
+		header=$$(printf '$(hash)%s\n' "if __has_include($$header)" "include $$header" endif); \
 		echo "static const char *const syscalls_$${table%:*}[] = {"; \
 		{ echo "$$header"; echo "$$header" | $(CC) $(CPPFLAGS) -E -dM - | sed -n \
 			-e '/__NR_syscalls\>/d; /__NR_arch_specific_syscall\>/d' \

@@ -17,11 +17,16 @@ static const char *const syscalls_32[] = {NULL};
 _Static_assert(COUNT(syscalls_64) < OTHER_NUMBER && COUNT(syscalls_32) < OTHER_NUMBER,
 	       "more system calls than there is room for");
 
+/* count: 0 where the system's headers have no names */
+static const char *name_of(unsigned number, const char *const *names, size_t count)
+{
+	return number < count ? names[number] : NULL;
+}
+
 const char *calls_plain_name(unsigned call)
 {
-	if (call >= NUMBERS)
-		return call - NUMBERS < COUNT(syscalls_32) ? syscalls_32[call - NUMBERS] : NULL;
-	return call < COUNT(syscalls_64) ? syscalls_64[call] : NULL;
+	return call >= NUMBERS ? name_of(call - NUMBERS, syscalls_32, COUNT(syscalls_32)) :
+				 name_of(call, syscalls_64, COUNT(syscalls_64));
 }
 
 const char *calls_name(unsigned call, char buffer[CALLS_NAME])
