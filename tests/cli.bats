@@ -51,6 +51,24 @@ talkative() {
     done
 }
 
+@test "options may be after operands, but not after a command" {
+    gzip -dc "$DATA/slow-host.trace.gz" >trace
+    cp "$DATA/slow-host-probes.txt" probes
+    trace-dump -q trace >lines
+    diff lines <(trace-dump trace -q)
+    diff <(qpair-lifetimes -q probes) <(qpair-lifetimes probes -q)
+    diff <(trace-latency --layers -j lines) <(trace-latency lines --layers -j)
+    diff <(trace-spans -j -n 2 lines) <(trace-spans lines -n 2 -j)
+    status_is 1 trace-latency -- lines --layers
+    says 'trace-latency: --layers: No such file or directory'
+    command -v usdt-record >/dev/null || return 0
+    # the options of the command
+    status_is 127 usdt-record nosuchcommand -q --nothing
+    status_is 2 offcpusnoop -p $$ 10 -j
+    status_is 2 biosnoop 10 -n x
+    says "biosnoop: -n 'x': a whole number above 0 is expected"
+}
+
 @test "no operand and - are standard input" {
     for tool in $(filters); do
         input_of "$tool"

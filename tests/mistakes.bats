@@ -301,11 +301,6 @@ T
 2 % -p '': no process id: is the process running? % trace-dump -p ""
 2 % give -p or a file, not both % trace-dump -p 1 trace
 2 % one trace file, or a process with -p is expected, not 2 % trace-dump trace modern
-2 % is expected, not 3; options come first % trace-dump trace -t NONE
-2 % is expected, not 3; options come first % trace-join lines -l lifetimes
-2 % trace-latency: '--layers': options come first; for a file of this name, use ./--layers % trace-latency lines --layers
-2 % trace-latency: '-q': options come first % trace-latency --merge encoded -q
-2 % trace-merge: '-r': options come first % trace-merge lines -r 1000000000
 1 % trace-latency: --layers: No such file or directory % trace-latency -- lines --layers
 2 % standard input can only be one of the files % trace-merge - lines -
 2 % standard input can only be one of the files % trace-join -l - -
@@ -383,9 +378,9 @@ T
 1 % biosnoop: /dev: not a cgroup of version 2; findmnt -t cgroup2 lists the mount points % biosnoop -c /dev
 2 % -P, -Q and --wall are for lines, which -s does not print % biosnoop -s -Q
 2 % SECONDS '1s': seconds above 0 are expected, such as 10 or 0.5 % biosnoop 1s
-2 % a number of seconds is expected, not 2 operands; options come first % biosnoop 10 -Q
+2 % a number of seconds is expected, not 2 operands % biosnoop 10 20 -Q
 2 % SECONDS '0.0': seconds above 0 are expected, such as 10 or 0.5 % biosnoop 0.0
-2 % a number of seconds is expected, not 2 operands % offwaketime 10 -f
+2 % a number of seconds is expected, not 2 operands % offwaketime 10 20
 2 % -D and SECONDS exclude each other % offcpusnoop -p $$ -D 10 10
 2 % -M is less than -m % offwaketime -m 10 -M 5
 2 % a process (-p), a cgroup (-c) or a command is expected % offcpusnoop 10

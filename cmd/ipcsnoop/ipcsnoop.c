@@ -360,6 +360,7 @@ static const struct cli cli = {
 	"  ipcsnoop -s -D 10 -p \"$(pidof nvmf_tgt)\"\n"
 	"  ipcsnoop -j -o ipc.json -- make; jq 'select(.args.blocked)' ipc.json\n",
 	.options = options,
+	.runs_command = true,
 	.former = (const struct cli_former[]){{'d', NULL, "is now -D"},
 					      {'i', "interval", "is gone: -j has each read and write"},
 					      {'n', NULL, "is now --name"},

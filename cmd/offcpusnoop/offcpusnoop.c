@@ -266,6 +266,7 @@ static const struct cli cli = {
 	"  offcpusnoop -j -p \"$(pidof nvmf_tgt)\" 10 |\n"
 	"    jq -r 'select(.args.by).args | [.comm, .by, .duration] | @tsv'\n",
 	.options = options,
+	.runs_command = true,
 };
 
 /* A number is the time that a forgotten process was to be traced for. */

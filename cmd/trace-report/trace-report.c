@@ -80,7 +80,6 @@ static const struct cli cli = {
 	"  %s --story us=5601.223 trace-record.1234.20261123-163000\n"
 	"  %s -k host=db-1 -p \"$(pidof nvmf_tgt)\"\n",
 	.options = options,
-	.anywhere = true,
 };
 
 /*

@@ -238,6 +238,7 @@ static const struct cli cli = {
 	"  usdt-record -o usdt.txt -- build/bin/nvmf_tgt -m 0x3 -e nvmf_tcp\n"
 	"  usdt-record -p \"$(pidof nvmf_tgt)\" -e 'nvmf_subsystem_add_host(_, subnqn:str, hostnqn:str)'\n",
 	.options = options,
+	.runs_command = true,
 	.former = (const struct cli_former[]){{'d', NULL, "is now -D"},
 					      {'m', NULL, "is now --buffer"},
 					      {0, "no-owners", "is gone; grep -v '^owner: ' leaves these lines out"},

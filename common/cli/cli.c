@@ -339,7 +339,7 @@ static char *getopt_letters(const struct cli *cli, size_t n)
 {
 	char *letters = mem_array(2 * n + 4, 1), *end;
 
-	end = stpcpy(letters, cli->anywhere ? "hV" : "+hV");
+	end = stpcpy(letters, cli->runs_command ? "+hV" : "hV");
 	for (const struct cli_option *o = cli->options; o->name; o++)
 		if (o->letter)
 			end += sprintf(end, "%c%s", o->letter, o->argument ? ":" : "");
@@ -410,24 +410,10 @@ void cli_parse(const struct cli *cli, int argc, char **argv)
 	free(letters);
 }
 
-/* The first operand after another one that looks like an option, or NULL. None is one after --. */
-static const char *late_option(int argc, char **argv)
-{
-	for (int i = optind + 1; i < argc && strcmp(argv[optind - 1], "--") != 0; i++)
-		if (argv[i][0] == '-' && argv[i][1])
-			return argv[i];
-	return NULL;
-}
-
-static const char *hint_of(int argc, char **argv)
-{
-	return late_option(argc, argv) ? "; options come first" : "";
-}
-
 void cli_seconds(int argc, char **argv, uint64_t *ns)
 {
 	if (argc - optind > 1)
-		cli_usage("a number of seconds is expected, not %d operands%s", argc - optind, hint_of(argc, argv));
+		cli_usage("a number of seconds is expected, not %d operands", argc - optind);
 	if (optind == argc)
 		return;
 	if (*ns)
@@ -439,11 +425,8 @@ const char *const *cli_operands(int argc, char **argv, const char *what, size_t 
 {
 	static const char *const standard_input[] = {"-"};
 	const char *const *paths = optind < argc ? (const char *const *)argv + optind : standard_input;
-	const char *late = late_option(argc, argv);
 	size_t inputs = 0;
 
-	if (late)
-		cli_usage("'%s': options come first; for a file of this name, use ./%s", late, late);
 	*n = optind < argc ? argc - optind : 1;
 	for (size_t i = 0; i < *n; i++)
 		inputs += strcmp(paths[i], "-") == 0;
@@ -460,7 +443,7 @@ const char *cli_operand(int argc, char **argv, const char *what)
 	const char *const *paths;
 
 	if (argc - optind > 1)
-		cli_usage("%s is expected, not %d%s", what, argc - optind, hint_of(argc, argv));
+		cli_usage("%s is expected, not %d", what, argc - optind);
 	paths = cli_operands(argc, argv, what, &n);
 	return paths[0];
 }

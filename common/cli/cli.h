@@ -59,11 +59,11 @@ struct cli {
 	const char *examples; /* after them */
 	const struct cli_option *options;
 	const struct cli_former *former; /* NULL: none */
-	bool anywhere;                   /* options may come after operands, too */
+	bool runs_command;               /* with the options after its name: those of the tool come before it */
 };
 
 /*
- * Parses the options, which come before the operands unless they may be anywhere, and sets optind to the first operand.
+ * Parses the options, which may also be between and after the operands, and sets optind to the first operand.
  * -h and -V print and exit; a mistake is a usage error. Call it first: it also opens closed standard streams, and makes
  * a write beyond the file size limit fail instead of killing the tool.
  */
@@ -91,8 +91,8 @@ void cli_note(bool quiet, const char *name, uint64_t n, const char *what);
 const char *cli_operand(int argc, char **argv, const char *what);
 
 /*
- * The input files and their number; just "-" if none is given. Standard input given twice, a terminal as input, or an
- * option after a file, is a usage error. what: "files of ...".
+ * The input files and their number; just "-" if none is given. Standard input given twice, or a terminal as input, is a
+ * usage error. what: "files of ...".
  */
 const char *const *cli_operands(int argc, char **argv, const char *what, size_t *n);
 
