@@ -237,6 +237,8 @@ causes() {
     { fast; for i in $(seq 20); do requests 4 $((i * 250000)) 10 ok Fast '"bdev":10.000' ',"unread":9000.000,"unread_by":"burner"'; done; } >in
     equal "$(causes)" 'off_cpu burner ok/1'
     equal "$(trace-causes -j in | plain | jq -c '[.slow, .slow_us, .fast_us]')" '[80,9010,10]'
+    # the command that is printed finds the line
+    grep -c "\"us\":$(trace-causes in | sed -n 's/^  see: .*us=//p')," in
 }
 
 @test "a silence is work for others if the wait ends right after theirs" {

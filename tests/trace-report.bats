@@ -622,6 +622,46 @@ some_slow() { # SLOW [HOSTS]
     } | mktrace >trace
 }
 
+# A trace of a host with a request every 100 us, of 5 us each, that is not read for 10 ms, when its reactor is off its CPU.
+not_read() {
+    mkdir -p folder
+    awk 'function line(n, us, tpoint, age) {
+            printf "{\"tsc\":%d,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"%s\",\"poller\":\"t01\",\"object\":{\"id\":\"r%d\",%s\"value\":\"0x%x\"}}\n",
+                us * 1000, us, tpoint, n, age ? sprintf("\"us\":%d.000,", age) : "", 4096 + n
+        }
+        BEGIN {
+            for (i = 1; i <= 100; i++) { line(i, 100 * i, "TCP_REQ_NEW"); line(i, 100 * i + 5, "TCP_REQ_COMPLETED", 5) }
+            for (i = 0; i < 8; i++) line(101 + i, 20001 + i, "TCP_REQ_NEW")
+            for (i = 0; i < 8; i++) line(101 + i, 20009 + i, "TCP_REQ_COMPLETED", 8)
+            for (i = 210; i <= 400; i++) { line(i, 100 * i, "TCP_REQ_NEW"); line(i, 100 * i + 5, "TCP_REQ_COMPLETED", 5) }
+        }' >lines
+    {
+        printf '%s\n' '{"layout":"any","tsc_rate":1000000000}' \
+            '{"id":1,"poller":"t01","tsc":1,"description":"10.0.0.1:5000 nqn.s 10.0.0.9:4420 qid:1"}' \
+            '{"tpoint":"TCP_REQ_NEW","id":80,"owner_type":"t","object_type":"r","new_object":true}' \
+            '{"tpoint":"TCP_REQ_COMPLETED","id":87,"owner_type":"t","object_type":"r","new_object":false}'
+        cat lines
+    } | mktrace >folder/trace.bin
+    local end
+    for end in 50 20000 41000; do
+        echo "{\"tsc\":${end}000,\"us\":$end.000,\"lcore\":0,\"tpoint\":\"OFF_CPU\",\"args\":{\"comm\":\"reactor_0\",\"tid\":2,\"pid\":2,\"begin\":$((end == 20000 ? 10010000 : end * 1000 - 1000)),\"duration\":$((end == 20000 ? 9990 : 1)).000,\"why\":\"preempted\",\"by\":\"burner\",\"by_pid\":7}}"
+    done >folder/offcpu.jsonl
+}
+
+@test "what waited to be read is among the slowest, and its story can be had" {
+    not_read
+    trace-report folder >page
+    grep -qx 'cause: the reactor was off its CPU: burner (.*' page
+    section 'the slowest' >slowest
+    equal "$(sed -n '2p; $p' slowest)" '  9.95 ms, us=19951.000: r100 of 10.0.0.1:5000/1
+    waited 9.74 ms to be read; the reactor was off its CPU: burner'
+    # the command of the page finds the request
+    sed -n 's/^  see: *//p' page >see
+    bash -e see >story
+    grep -q '^    waited .* to be read; the reactor was off its CPU: burner$' story
+    grep -q ' TCP_REQ_NEW ' story
+}
+
 # A trace of N reads that come at once and of 10 us each, of which two at a time have a buffer.
 few_buffers() { # N BLOCKS
     awk -v n="$1" -v blocks="$2" '

@@ -319,7 +319,7 @@ static void see_request(struct facts *f, const struct span *s, const struct span
 		return;
 	pools_see(&f->pools, &f->measured.spans, s, span);
 	keep_longest(f, s, span->connection.n ? f->slowest : f->slowest_own,
-		     span->open || !span->to_reply ? span->life : span->to_reply);
+		     (span->open || !span->to_reply ? span->life : span->to_reply) + span->unread);
 }
 
 /* A measured.emit function. */

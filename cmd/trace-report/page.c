@@ -482,15 +482,32 @@ static void put_by(struct out *out, struct slice span, const char *key, const ch
 	out_char(out, ')');
 }
 
+/* The time of a request until it ended, that before it was read included. */
+static double time_of(struct slice span)
+{
+	return facts_number(span, "life") + facts_number(span, "unread");
+}
+
 /* The longest wait of a request, as far as its span line says whom it waited for. */
 static void put_wait(struct out *out, struct slice span)
 {
 	struct slice waits = facts_text(span, "waits"), wait, state, name;
+	double unread = facts_number(span, "unread");
 	double us, silent, most;
 	struct json j;
 
 	facts_each(&j, waits);
 	if (!facts_next(&j, NULL, &wait))
+		wait = (struct slice){};
+	if (unread > facts_number(wait, "us")) {
+		out_text(out, "    waited ");
+		facts_put_time(out, unread);
+		out_text(out, " to be read; the reactor was off its CPU: ");
+		facts_put(out, json_unquoted(facts_text(span, "unread_by")));
+		out_char(out, '\n');
+		return;
+	}
+	if (!wait.n)
 		return;
 	state = json_unquoted(facts_text(wait, "state"));
 	us = facts_number(wait, "us");
@@ -534,7 +551,7 @@ static void put_slow(struct out *out, struct slice span)
 	bool bound = facts_text(span, "open").n || facts_text(span, "cut").n;
 
 	out_text(out, bound ? "  >" : "  ");
-	facts_put_time(out, facts_number(span, "life"));
+	facts_put_time(out, time_of(span));
 	/* as -k of trace-spans expects it */
 	out_text(out, ", us=");
 	facts_put(out, facts_text(span, "us"));
@@ -547,11 +564,12 @@ static void put_slow(struct out *out, struct slice span)
 static void put_time_of(struct out *out, const struct facts *f, struct slice span, const struct terminal *terminal)
 {
 	struct slice parts = facts_text(span, "layers");
-	double life = facts_number(span, "life"), layers[LAYERS];
+	double life = time_of(span), layers[LAYERS];
 
 	out_text(out, "   ");
 	for (unsigned i = 0; i < LAYERS; i++)
 		layers[i] = facts_number(parts, spdk_layers[i]);
+	layers[LAYER_NETWORK] += facts_number(span, "unread");
 	put_largest(out, layers, life, 3, terminal);
 	put_by(out, span, "off_cpu", "off_cpu_by", life);
 	put_by(out, span, "irq", "irq_by", life);

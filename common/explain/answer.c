@@ -472,7 +472,7 @@ static void put_cure(struct out *out, const struct finding *f, struct slice repo
 	out_text(out, "  see:   ");
 	out_slice(out, report.n ? report : slice_of("trace-spans -s -k "));
 	out_text(out, "us=");
-	out_us(out, f->cause.example->start);
+	out_us(out, f->cause.example->us);
 	out_printf(out, "\n  often: %s\n", fact_table[findings_cause(f)].cure);
 }
 

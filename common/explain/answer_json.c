@@ -114,7 +114,7 @@ static void put_finding(struct out *out, const struct findings *f, const struct 
 		   finding->ns / 1000 / set->slow.n, finding->share);
 	put_times(out, set, &m);
 	out_printf(out, ",\"n\":%" PRIu64 ",\"bursts\":%" PRIu64 ",\"example_us\":", finding->cause.n, finding->bursts);
-	out_us(out, finding->cause.example->start);
+	out_us(out, finding->cause.example->us);
 	put_layers(out, &m);
 	if (!*has_rows)
 		put_rows(out, f->tally, tally_set_number(f->tally, f->group, finding->slow));

@@ -238,6 +238,7 @@ void requests_add(struct requests *r, const struct spanline *line, struct reques
 	q = &r->all[r->n++];
 	*q = (struct request){.start = line->start - min_u64(line->start, line->unread),
 			      .life = line->life + line->unread,
+			      .us = line->start,
 			      .blocks = line->io.numbers[REQUEST_IO_BLOCKS],
 			      .family = add_name(r, family_of(line)),
 			      .type = add_name(r, line->io.texts[REQUEST_IO_TYPE]),

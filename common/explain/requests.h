@@ -42,6 +42,7 @@ struct request_facts {
 /* Its life includes the time for which it was unread, in LAYER_NETWORK. */
 struct request {
 	uint64_t start, life;
+	uint64_t us; /* the start in its span line, in ns: when it was read */
 	uint64_t layers[LAYERS];
 	uint64_t blocks;
 	/* in names; MAP_NONE: not known */
