@@ -146,7 +146,7 @@ K
 1 % trace-dump: text: neither an SPDK trace file nor the JSON of spdk_trace -j % trace-dump text
 1 % no entries in this JSON: it is not what spdk_trace -j prints % trace-dump other.json
 1 % dir: a directory, not an SPDK trace file; try: trace-dump -p PID % trace-dump dir
-1 % dir: a directory, not trace lines % trace-join dir
+1 % dir: a directory, not trace lines; try: trace-report dir, or a file in it % trace-join dir
 1 % dir: a directory, not lifetime lines % trace-join -l dir lines
 1 % dir: a directory, not probe lines % qpair-lifetimes dir
 1 % table:1: not a trace line % trace-latency table
@@ -179,10 +179,14 @@ T
         equal "$output" ''
         status_is 1 trace-latency -j $file || [ $file = encoded ]
         equal "$output" ''
+        status_is 1 trace-causes $file
+        equal "$output" ''
     done
     status_is 1 trace-merge lines lifetimes
     equal "$stderr" 'trace-merge: lifetimes: lifetime lines, not trace lines; try: trace-join -l lifetimes TRACE-LINES'
     equal "$output" "$(trace-merge lines)"
+    status_is 1 trace-causes text
+    equal "$output" ''
     # lines of the right kind may come after others
     { cat probes; cat lines; } >mixed
     status_is 1 trace-join mixed
@@ -292,6 +296,7 @@ T
 2 % --max-size '2048G': a size like 65536, 512K or 16M is expected, below 2T % trace-dump -F --record file --max-size 2048G trace
 1 % --max-size: the definitions of this trace alone take % trace-dump -F --record file --max-size 1K trace
 1 % lines: File exists % trace-dump -F --record lines trace
+2 % --max-size: at least 8M is expected % trace-record --max-size 1M
 2 % --keep is for --trigger-us % trace-record --keep 3
 2 % --folders is for --trigger-us % trace-record --folders 3
 2 % --keep: 2 to 600 seconds are expected % trace-record --trigger-us 5000 --keep 1
@@ -315,6 +320,8 @@ T
 2 % seconds above 0 are expected % trace-latency -i 1ms lines
 2 % -e and -j exclude each other % trace-latency -e -j lines
 2 % -H is for a table or -j % trace-latency -H -e lines
+2 % one trace or file of trace lines (-l is for lifetimes) is expected, not 2 % trace-spans trace lifetimes
+2 % one trace or file of trace lines (-l is for lifetimes) is expected, not 2 % trace-causes trace lifetimes
 2 % --fail-over needs --against % trace-latency --fail-over p99:10 lines
 2 % a percentile and percent are expected % trace-latency --against encoded --fail-over 10 lines
 2 % --admin, -g, -i, -l and -r apply when trace lines are encoded % trace-latency --merge -g lcore encoded

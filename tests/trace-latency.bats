@@ -1199,7 +1199,7 @@ h="b",object="r"} 1'
     gzip -dc "$DATA/slow-host.trace.gz" | trace-dump -q >lines
     qpair-lifetimes "$DATA/slow-host-probes.txt" >lifetimes
     mkdir folder
-    echo old >folder/x.prom
+    echo '# TYPE old' >folder/x.prom
     exec 5<folder/x.prom
     # as of a live trace, which waits in the middle
     {
@@ -1210,7 +1210,7 @@ h="b",object="r"} 1'
     } | trace-latency -q -l lifetimes -g host --openmetrics -i 0.005 -o folder/x.prom
     equal "$(ls folder)" x.prom
     # who had it open has all of it
-    equal "$(cat <&5)" old
+    equal "$(cat <&5)" '# TYPE old'
     trace-latency -q -l lifetimes -g host --openmetrics lines | diff - folder/x.prom
     count() { sed -n 's/^trace_latency_life_seconds_count{.*db-1.*object="r".*} //p' "$1"; }
     [ "$(count before)" -lt "$(count folder/x.prom)" ]
@@ -1221,6 +1221,10 @@ h="b",object="r"} 1'
     while read -r name; do grep -q "^$name{host=" folder/x.prom; done <asked
     status_is 1 trace-latency -q --openmetrics -o missing/x.prom lines
     equal "$stderr" 'trace-latency: missing/x.prom: No such file or directory'
+    # a file of the input is not metrics
+    status_is 2 trace-latency -q --openmetrics -o lines lines
+    says "trace-latency: -o 'lines': this file is there and has no metrics"
+    trace-latency -q lines >/dev/null
     for options in '-o x' '--openmetrics -i 1' '-e -i 1' '--screen' '--screen -i 1 -j' '--screen -i 1 --reactors'; do
         # shellcheck disable=SC2086 # they are words
         status_is 2 command trace-latency $options lines

@@ -305,15 +305,17 @@ children() { # PID PATTERN
     make_tools
     sleep 1000 3>&- &
     started=$!
+    wait_for grep -qx sleep "/proc/$started/comm"
     status_is 1 trace-record -p "$started" -o rec 100
     equal "$output" ''
     says "trace-record: process $started (sleep): has mapped no SPDK trace: it is no target"
     [ ! -e rec ]
     start_target
     # and not the line after it
-    status_is 1 trace-record -q -p "$writer" -o rec --max-size 1 0.1
-    says "trace-record: trace: not recorded: --max-size '0': a size like 65536, 512K or 16M is expected"
-    equal "$(part trace why)" "--max-size '0': a size like 65536, 512K or 16M is expected, below 2T"
+    make_tool biosnoop 'printf "%s\n" "biosnoop: why" "Try this." >&2; exit 2'
+    status_is 1 trace-record -q -p "$writer" -o rec 0.1
+    says 'trace-record: bio: ended early: why; bio.jsonl has what came before'
+    equal "$(part bio why)" why
 }
 
 @test "messages of the kernel from the time of the recording are kept" {

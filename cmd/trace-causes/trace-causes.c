@@ -318,7 +318,9 @@ static int explain(struct out *out, const char *path)
 	opt.measure.group = opt.print.group;
 	opt.measure.max_groups = GROUPS;
 	t.tally.names = &t.requests.names;
-	(opt.ledger ? print_ledger : print_causes)(out, &t, file.lines.name);
+	/* of what was refused, there is no answer */
+	if (status == EXIT_SUCCESS || (opt.keys.n ? opt.keys.matched : t.requests.n))
+		(opt.ledger ? print_ledger : print_causes)(out, &t, file.lines.name);
 	tally_free(&t.tally);
 	requests_free(&t.requests);
 	measured_free(&t.measured);
@@ -336,7 +338,7 @@ int main(int argc, char **argv)
 	check_options();
 	opt.print.terminal = terminal_open(opt.wide);
 	out_open(&out, STDOUT_FILENO);
-	path = cli_operand(argc, argv, "one file of span lines");
+	path = cli_operand(argc, argv, JOINING_OPERAND);
 	if (joining_share_stdin(&opt.joining, path) ||
 	    (opt.against && strcmp(opt.against, "-") == 0 && strcmp(path, "-") == 0))
 		cli_usage("standard input can only be one of the files");

@@ -227,7 +227,7 @@ static const char *parse_options(int argc, char **argv)
 	cli_parse(&cli, argc, argv);
 	if (opt.num_tpoints && !opt.joining.n)
 		cli_usage("-t selects what -l annotates: add -l, or select entries with trace-dump -t");
-	path = cli_operand(argc, argv, "one file of trace lines");
+	path = cli_operand(argc, argv, JOINING_OPERAND);
 	if (joining_share_stdin(&opt.joining, path))
 		cli_usage("standard input can only be one of the files");
 	if (opt.follow && !opt.joining.n)

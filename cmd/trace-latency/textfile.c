@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "mem.h"
@@ -19,6 +20,21 @@ static int write_all(int fd, struct slice text)
 	out_slice(&out, text);
 	status = out_close(&out);
 	return close(fd) == 0 ? status : -1;
+}
+
+bool textfile_has_other(const char *path)
+{
+	char start[32];
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? pread(fd, start, sizeof(start), 0) : 0;
+	close(fd);
+	return n > 0 && !slice_starts((struct slice){start, n}, "# TYPE ") &&
+	       !slice_starts((struct slice){start, n}, "# EOF");
 }
 
 int textfile_replace(const char *path, struct slice text)

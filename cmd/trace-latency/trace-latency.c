@@ -314,6 +314,8 @@ static void check_options(void)
 			cli_usage("%s", conflicts[i].why);
 	if (opt.file && opt.output != OPENMETRICS)
 		cli_usage("-o is for --openmetrics");
+	if (opt.file && textfile_has_other(opt.file))
+		cli_usage("-o '%s': this file is there and has no metrics; give another name, or remove it", opt.file);
 	if (opt.interval && (opt.output == ENCODED || (opt.output == OPENMETRICS && !opt.file)))
 		cli_usage("-i cannot be combined with -e, or with --openmetrics unless -o names a file");
 	if (opt.screen && (!opt.interval || opt.output != TABLE))

@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 	bool good;
 
 	cli_parse(&cli, argc, argv);
-	path = cli_operand(argc, argv, "one file of trace lines");
+	path = cli_operand(argc, argv, JOINING_OPERAND);
 	if (joining_share_stdin(&self.joining, path))
 		cli_usage("standard input can only be one of the files");
 	if (isatty(STDOUT_FILENO))

@@ -38,7 +38,8 @@ enum {
 	DEFAULT_KEEP = 5, /* seconds */
 	MIN_KEEP = 2,
 	MAX_KEEP = 600,
-	START_MS = 20000, /* for all parts to start */
+	MIN_SIZE = 8 << 20, /* a trace has half of it, and its definitions alone take up to 2.4 MB */
+	START_MS = 20000,   /* for all parts to start */
 	WAIT_MS = 1000,
 	ASK_MS = 50,
 };
@@ -247,6 +248,8 @@ static void parse_options(int argc, char **argv)
 		opt.keep_ns = DEFAULT_KEEP * second;
 	if (opt.keep_ns < MIN_KEEP * second || opt.keep_ns > MAX_KEEP * second)
 		cli_usage("--keep: %d to %d seconds are expected", MIN_KEEP, MAX_KEEP);
+	if (opt.max_size < MIN_SIZE)
+		cli_usage("--max-size: at least 8M is expected: the trace has half of it");
 	if (opt.slow_ns > opt.keep_ns / 2)
 		cli_usage("--trigger-us: at most half of --keep is expected");
 }

@@ -303,7 +303,7 @@ static const char *parse_options(int argc, char **argv)
 	if (opt.stuck_ns && (opt.open || opt.slowest))
 		cli_usage("--stuck prints while the trace is read, --open and -n print at its end: one of them is "
 			  "expected");
-	path = cli_operand(argc, argv, "one file of trace lines");
+	path = cli_operand(argc, argv, JOINING_OPERAND);
 	if (joining_share_stdin(&opt.joining, path))
 		cli_usage("standard input can only be one of the files");
 	return path;

@@ -79,6 +79,7 @@ static const struct advice {
 	{BIT(KIND_SPANS) | BIT(KIND_SPANS_TEXT), ANY, "the trace lines that trace-spans read"},
 	{BIT(KIND_LIVE_TEXT), ANY, "its option -j, which prints lines for other tools"},
 	{BIT(KIND_DIRECTORY), BIT(KIND_TRACE_FILE), "trace-dump -p PID, or a file in it"},
+	{BIT(KIND_DIRECTORY), BIT(KIND_TRACE_LINES), "trace-report FILE, or a file in it"},
 	{BIT(KIND_OWNERS), ANY, "qpair-lifetimes -O FILE PROBES"},
 	{BIT(KIND_LIFETIMES), ANY, "trace-join -l FILE TRACE-LINES"},
 	{BIT(KIND_PROBE_LINES), BIT(KIND_LIFETIMES), "qpair-lifetimes FILE | READER"},

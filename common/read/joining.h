@@ -5,6 +5,9 @@
 #include "join.h"
 #include "out.h"
 
+/* For cli_operand(). */
+#define JOINING_OPERAND "one trace or file of trace lines (-l is for lifetimes)"
+
 /* All zero before the first file. */
 struct joining {
 	const char **paths;
