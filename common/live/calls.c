@@ -25,8 +25,8 @@ static const char *name_of(unsigned number, const char *const *names, size_t cou
 
 const char *calls_plain_name(unsigned call)
 {
-	return call >= NUMBERS ? name_of(call - NUMBERS, syscalls_32, COUNT(syscalls_32)) :
-				 name_of(call, syscalls_64, COUNT(syscalls_64));
+	return call >= NUMBERS ? name_of(call - NUMBERS, syscalls_32, COUNT(syscalls_32))
+			       : name_of(call, syscalls_64, COUNT(syscalls_64));
 }
 
 const char *calls_name(unsigned call, char buffer[CALLS_NAME])
