@@ -218,11 +218,12 @@ table_ms() { # COLUMN
 
 @test "columns are what JSON has, each with its reason" {
     record 'yield=2000 sleep=5'
-    equal "$(head -n 1 lines)" 'TIME(s)     COMM            TID     CPU      OFF(us)   QUEUED(us) WHY'
-    equal "$(sed 1d lines | grep -cvE '^-?[0-9]+\.[0-9]{6} +[^ ]+ +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]{3} +([0-9]+\.[0-9]{3}|-) (blocked|preempted|yielded|migrated|irq|softirq)')" 0
-    grep -Eq 'offcpu-target +[0-9]+ +0 +[0-9.]+ +[0-9.]+ blocked in clock_nanosleep, woken by \[irq\]$' lines
-    grep -Eq ' yielded to rival \([0-9]+\)$' lines
-    grep -Eq ' blocked in read, woken by bash \([0-9]+\), since before$' lines
+    tr '\t' '|' <lines >bars
+    equal "$(head -n 1 bars)" 'us|comm|tid|cpu|duration|queued|why'
+    equal "$(sed 1d bars | grep -cvE '^-?[0-9]+\.[0-9]{3}\|[^|]+\|[0-9]+\|[0-9]+\|[0-9]+\.[0-9]{3}\|([0-9]+\.[0-9]{3}|-)\|(blocked|preempted|yielded|migrated|irq|softirq)')" 0
+    grep -Eq 'offcpu-target\|[0-9]+\|0\|[0-9.]+\|[0-9.]+\|blocked in clock_nanosleep, woken by \[irq\]$' bars
+    grep -Eq '\|yielded to rival \([0-9]+\)$' bars
+    grep -Eq '\|blocked in read, woken by bash \([0-9]+\), since before$' bars
 }
 
 has_run() { # PID
@@ -286,7 +287,7 @@ record_moves() {
     equal "$(grep -cE '^[^;]*(entry_SYSCALL|el0t|ret_from_fork)[^;]*;.*nanosleep.*;schedule(;__schedule)?$' <<<"$stacks")" "$(wc -l <<<"$stacks")"
     equal "$(jq -r 'select(.args.why != "blocked").args.stack' lines | sort -u)" null
     record 'sleep=7' -k
-    grep -q ' blocked in clock_nanosleep, woken by \[irq\]: .*;.*nanosleep.*;schedule' lines
+    grep -q 'blocked in clock_nanosleep, woken by \[irq\]: .*;.*nanosleep.*;schedule' lines
 }
 
 @test "its lines are those of a trace, in ticks" {
@@ -326,8 +327,8 @@ record_moves() {
     equal "$({ echo "$before"; cat moments; date +%s%N; } | sort -c 2>&1)" ''
     [ "$(wc -l <moments)" -ge 5 ]
     record 'sleep=5' --wall
-    equal "$(head -n 1 lines | cut -c1-24)" 'TIME            TIME(s) '
-    grep -q '^[0-9:]\{8\}[.][0-9]\{6\} [0-9.]*  *offcpu-target .* blocked in ' lines
+    equal "$(head -n 1 lines | cut -f 1-3 | tr '\t' ' ')" 'time us comm'
+    tr '\t' '|' <lines | grep -q '^[0-9:]\{8\}[.][0-9]\{6\}|-*[0-9.]*|offcpu-target|.*|blocked in '
 }
 
 @test "what is lost is counted, the table has it" {

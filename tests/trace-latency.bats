@@ -1024,7 +1024,7 @@ r   A          DONE  1000 1.00 us 1.00 us 1.98 us 2.00 us +99.8 +100.0  100.0
 L
     )
     equal "$(trace-latency -q --plain --against base in | awk 'NR < 3 { for (i = NF - 6; i < NF; i++) printf "%s ", $i }')" \
-        'mean% p50% p90% p99% p99.9% max% +99.8 +100.0 +100.0 +100.0 +100.0 +100.0 '
+        'mean% p50% p90% p99% p999% max% +99.8 +100.0 +100.0 +100.0 +100.0 +100.0 '
     equal "$stderr" 'trace-latency: base: 2 rows are not in this run'
     equal "$(trace-latency -jq --against base in | plain | jq -c 'select(.life) | [.against.count, .against.mean, .change.p99]')" '[1000,0.501,1]'
     ramp 1000 | sed 's/"A"/"Z"/' >in
@@ -1308,7 +1308,7 @@ widest() {
     # the layers with the smallest shares go first
     equal "$(COLUMNS=60 trace-latency -q --layers -g owner lines | grep -o '[a-z]*%' | tr '\n' ' ')" 'buffer% host% bdev% reply% '
     # all columns, and names in full
-    equal "$(COLUMNS=60 trace-latency -q --plain lines | sed -n 1p | tr '\t' ' ')" 'object from to count mean p50 p90 p99 p99.9 max share%'
+    equal "$(COLUMNS=60 trace-latency -q --plain lines | sed -n 1p | tr '\t' ' ')" 'object from to count mean p50 p90 p99 p999 max share%'
     trace-latency -q --plain -g owner names | grep -q "^$(printf 'é%.0s' {1..200})"
 }
 
@@ -1323,7 +1323,7 @@ cells() {
     pipe() {
         command trace-latency -q -l lifetimes "$@" trace | cells
     }
-    pipe -g host | grep '^host=db-1 object=r from=life to=- ' | cut -d ' ' -f 5- | grep -qxE 'count=97 mean=1781.833 p50=[0-9.]* p90=[0-9.]* p99=[0-9.]* p99.9=[0-9.]* max=[0-9.]*[.][0-9]{3} share%=99.1'
+    pipe -g host | grep '^host=db-1 object=r from=life to=- ' | cut -d ' ' -f 5- | grep -qxE 'count=97 mean=1781.833 p50=[0-9.]* p90=[0-9.]* p99=[0-9.]* p999=[0-9.]* max=[0-9.]*[.][0-9]{3} share%=99.1'
     # what JSON has
     for options in '-g host' '-r' '-i 0.01' '--layers -g type -i 0.01' '--rates -g host' '-H'; do
         # shellcheck disable=SC2086 # they are words

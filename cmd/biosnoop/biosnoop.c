@@ -265,7 +265,7 @@ static const struct cli_option options[] = {
 	{0, "min-ms", "MS", "only requests that took at least MS milliseconds, such as 0.5", .ms = &opt.min_ns},
 	{'n', "count", "N", "end after N requests", .count = &opt.count},
 	{'Q', "queued", NULL, "also print the time queued before the driver accepted the request", .flag = &opt.queued},
-	{'P', "pattern", NULL, "also print whether the request is sequential (S) or random (R) on its disk",
+	{'P', "pattern", NULL, "also print whether the request is sequential or random on its disk",
 	 .flag = &opt.pattern},
 	{'s', "summary", NULL, "instead of lines, print sums and latencies by disk, process and type at the end",
 	 .flag = &opt.summary},

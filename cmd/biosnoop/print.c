@@ -84,7 +84,7 @@ void print_line(struct biosnoop_printer *p, const struct biosnoop_event *event)
 	struct livelines *c = &p->columns;
 	struct word type = print_type(e->flags), error = error_of(e->error);
 	const struct column columns[] = {
-		{"TIME(s)", NULL, 11,
+		{"TIME(s)", "us", 11,
 		 columns_spare(c->stamp.wall ? 1 : 0, columns_seconds(stamp_since(&c->stamp, e->end_ns)))},
 		{"COMM", "comm", 15, columns_name(SLICE_ARRAY(e->comm))},
 		{"PID", "pid", 7, columns_if(*e->comm, columns_number(e->pid))},
@@ -92,8 +92,7 @@ void print_line(struct biosnoop_printer *p, const struct biosnoop_event *event)
 		{"T", LIVE_TYPE, 4, columns_word(slice_of(type.text))},
 		{"SECTOR", LIVE_SECTOR, 10, columns_spare(2, columns_number(e->sector))},
 		{"BYTES", LIVE_BYTES, 7, columns_number(e->bytes)},
-		{p->pattern ? "P" : NULL, NULL, 1, columns_word((struct slice){&"-SR"[e->pattern], 1})},
-		{NULL, "pattern", 0, columns_name(slice_of(patterns[e->pattern]))},
+		{p->pattern ? "PATTERN" : NULL, "pattern", 10, columns_name(slice_of(patterns[e->pattern]))},
 		{p->queued ? "QUE(ms)" : NULL, "queued", -7, time_between(e->start_ns, e->issued_ns)},
 		{"LAT(ms)", LIVE_LATENCY, -7, time_between(e->issued_ns, e->end_ns)},
 		{"", "error", 0, columns_name(slice_of(error.text))},

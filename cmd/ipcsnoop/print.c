@@ -32,20 +32,6 @@ static struct slice error_name(int error, char buffer[24])
 
 enum { TEXT_ROOM = 4 * DIGITS_ROOM };
 
-/* Seconds with six decimals. */
-static struct slice time_text(int64_t ns, char buffer[TEXT_ROOM])
-{
-	uint64_t us = (ns < 0 ? -ns : ns) / 1000;
-	char *to = buffer, decimals[DIGITS_ROOM];
-
-	if (ns < 0)
-		*to++ = '-';
-	to = digits_u64(to, us / 1000000);
-	*to++ = '.';
-	digits_8(decimals, us % 1000000);
-	return slice_between(buffer, mempcpy(to, decimals + 2, 6));
-}
-
 static struct slice slots_text(const struct ipcsnoop_event *e, char buffer[TEXT_ROOM])
 {
 	char *to = digits_u64(buffer, e->used);
@@ -89,12 +75,11 @@ void print_line(struct ipcsnoop_printer *p, const struct ipcsnoop_event *event)
 	const struct channels_name *channel = &channels_names[e->kind];
 	bool started = e->start_ns, failed = e->result < 0 && e->result != MOVED_NOT_KNOWN;
 	const char *blocked = !started ? "?" : e->blocked ? "B" : "-";
-	char time[TEXT_ROOM], call[CALLS_NAME], ends[TEXT_ROOM], slots[TEXT_ROOM], error[24];
+	char call[CALLS_NAME], ends[TEXT_ROOM], slots[TEXT_ROOM], error[24];
 	struct livelines *c = &p->columns;
 	const struct column columns[] = {
-		{"TIME(s)", NULL, 11,
-		 columns_spare(c->stamp.wall ? 1 : 0,
-			       columns_word(time_text(stamp_since(&c->stamp, e->end_ns), time)))},
+		{"TIME(s)", "us", 11,
+		 columns_spare(c->stamp.wall ? 1 : 0, columns_seconds(stamp_since(&c->stamp, e->end_ns)))},
 		{"COMM", "comm", 15, columns_text(SLICE_ARRAY(e->comm))},
 		{"PID", "pid", 7, columns_number(e->pid)},
 		{"CALL", "call", 8, columns_spare(7, columns_word(slice_of(channels_call_name(e->call, call))))},
@@ -116,16 +101,13 @@ void print_line(struct ipcsnoop_printer *p, const struct ipcsnoop_event *event)
 		{"QUEUED", "queued", 7, columns_spare(4, number_unless(NOT_KNOWN, e->queued))},
 		{"B", NULL, 1, columns_word(slice_of(blocked))},
 		{NULL, "blocked", 0, columns_if(started, columns_bool(e->blocked))},
-		{NULL, "latency", 0, columns_if(started, columns_us(e->end_ns - e->start_ns))},
 		{p->peers ? "PEERPID" : NULL, "peer_pid", 7, columns_spare(6, number_unless(0, e->peer.pid))},
 		{p->peers ? "PEER" : NULL, "peer_comm", 15, columns_name(SLICE_ARRAY(e->peer.comm))},
 		{p->wakers ? "WAKEPID" : NULL, "waker_pid", 7, columns_spare(5, number_unless(0, e->waker.pid))},
 		{p->wakers ? "WAKER" : NULL, "waker_comm", 15, columns_name(SLICE_ARRAY(e->waker.comm))},
-		/* microseconds of microseconds: with three decimals, not rounded */
-		{"LAT(ms)", NULL, 0, columns_if(started, columns_us((e->end_ns - e->start_ns) / 1000))},
+		{"LAT(ms)", "latency", 0, columns_if(started, columns_ms(e->end_ns - e->start_ns, 3))},
 		{"", "error", 0, columns_name(failed ? error_name(-e->result, error) : slice_of(""))},
-		{"", NULL, 0, columns_if(e->unfinished, columns_word(slice_of("unfinished")))},
-		{NULL, "unfinished", 0, flag(e->unfinished)},
+		{"", "unfinished", 0, columns_if(e->unfinished, columns_flag("unfinished"))},
 	};
 
 	if (event)

@@ -134,7 +134,7 @@ void print_line(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e
 	bool taken = !interrupt && !blocked && cause.n, moved = !(e->cut & CUT_END) && e->next_cpu != e->cpu;
 	struct slice stack = put_reason(p, e, cause, waker, taken, moved);
 	const struct column columns[] = {
-		{"TIME(s)", NULL, 11,
+		{"TIME(s)", "us", 11,
 		 columns_spare(c->stamp.wall ? 1 : 0, columns_seconds(stamp_since(&c->stamp, e->end_ns)))},
 		{"COMM", LIVE_COMM, 15, columns_text(SLICE_ARRAY(e->comm))},
 		{"TID", LIVE_TID, 7, columns_number(e->tid)},

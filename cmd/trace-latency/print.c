@@ -22,7 +22,7 @@ static const struct {
 	[STAT_P50] = {"p50", "p50", "p50%", .change_is_wide = true, .spare = 2},
 	[STAT_P90] = {"p90", "p90", "p90%", .is_wide = true, .change_is_wide = true},
 	[STAT_P99] = {"p99", "p99", "p99%", .spare = 0},
-	[STAT_P999] = {"p999", "p99.9", "p99.9%", .is_wide = true, .change_is_wide = true},
+	[STAT_P999] = {"p999", "p999", "p999%", .is_wide = true, .change_is_wide = true},
 	[STAT_MAX] = {"max", "max", "max%", .change_is_wide = true, .spare = 4},
 };
 

@@ -37,8 +37,9 @@ struct column_value {
 		COLUMN_PART,
 		COLUMN_TICKS,
 		COLUMN_BOOL,
+		COLUMN_FLAG,
 	} kind;
-	int decimals;   /* of milliseconds and seconds in text */
+	int decimals;   /* of milliseconds in text */
 	unsigned spare; /* see columns_spare() */
 
 	/* of tables */
@@ -90,10 +91,10 @@ static inline struct column_value columns_ms(uint64_t ns, int decimals)
 	return (struct column_value){.kind = COLUMN_MS, .decimals = decimals, .number = ns};
 }
 
-/* The same, but text has seconds with six decimals. A negative time is for text only. */
+/* A time that may be negative, only in text: seconds with six decimals. */
 static inline struct column_value columns_seconds(int64_t ns)
 {
-	return (struct column_value){.kind = COLUMN_SECONDS, .decimals = 6, .number = ns};
+	return (struct column_value){.kind = COLUMN_SECONDS, .number = ns};
 }
 
 /* The same, but text has the unit that fits. */
@@ -138,6 +139,12 @@ static inline struct column_value columns_bool(bool is)
 	return (struct column_value){.kind = COLUMN_BOOL, .number = is};
 }
 
+/* Such a word in text, and true in JSON. */
+static inline struct column_value columns_flag(const char *word)
+{
+	return (struct column_value){.kind = COLUMN_FLAG, .text = slice_of(word)};
+}
+
 /* The value, or an absent one. */
 static inline struct column_value columns_if(bool known, struct column_value value)
 {
@@ -179,8 +186,9 @@ struct slice columns_short(const struct column_value *value, char room[COLUMNS_R
 void columns_put(struct out *out, const struct column_value *value);
 
 /*
- * Writes values for programs, or with `heads` the headings, of columns that have one: times are microseconds, and `-`
- * is what is absent. before: what is before the first one, a tab or 0 for nothing. Returns what is before the next one.
+ * Writes values for programs, or with `heads` the headings, of columns that have one: these are called as in JSON,
+ * times are microseconds, and `-` is what is absent. before: what is before the first one, a tab or 0 for nothing.
+ * Returns what is before the next one.
  */
 char columns_tabs(struct out *out, char before, const struct column *columns, size_t n, bool heads);
 

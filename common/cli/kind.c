@@ -227,10 +227,11 @@ static enum input_kind heading_kind(struct slice line)
 	struct slice first = cut_word(&line), second;
 
 	/* the time of day, which --wall adds */
-	if (slice_is(first, "TIME"))
+	if (slice_is(first, "TIME") || slice_is(first, "time"))
 		first = cut_word(&line);
 	second = cut_word(&line);
-	if (slice_is(first, "TIME(s)") && slice_is(second, "COMM"))
+	if ((slice_is(first, "TIME(s)") && slice_is(second, "COMM")) ||
+	    (slice_is(first, "us") && slice_is(second, "comm")))
 		return KIND_LIVE_TEXT;
 	if (slice_is(first, "US") && (slice_is(second, "LIFE") || slice_is(second, "AGE")))
 		return KIND_SPANS_TEXT;

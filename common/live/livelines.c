@@ -84,13 +84,25 @@ static void fit(struct livelines *c, const struct column *columns, size_t n)
 		c->comm = comm;
 }
 
+static void put_plain(struct livelines *c, const struct column *columns, size_t n, bool heads)
+{
+	columns_tabs(c->out, c->stamp.wall ? '\t' : 0, columns, n, heads);
+	out_char(c->out, '\n');
+}
+
 void livelines_heading(struct livelines *c, const struct column *columns, size_t n)
 {
 	bool is_first = true;
 
-	if (c->out->fd == STDOUT_FILENO && isatty(STDOUT_FILENO))
-		fit(c, columns, n);
-	stamp_heading(&c->stamp, c->out);
+	c->plain = c->out->fd != STDOUT_FILENO || terminal_open(false).plain;
+	if (c->plain) {
+		out_text(c->out, c->stamp.wall ? "time" : "");
+		put_plain(c, columns, n, true);
+		return;
+	}
+	fit(c, columns, n);
+	if (c->stamp.wall)
+		out_column(c->out, slice_of("TIME"), WALL_COLUMN);
 	for (size_t i = 0; i < n; i++) {
 		if (!is_shown(c, columns, i) || !*columns[i].heading)
 			continue;
@@ -142,6 +154,10 @@ static void write_object(struct livelines *c, const struct column *columns, size
 
 void livelines_line(struct livelines *c, const struct column *columns, size_t n)
 {
+	if (c->plain) {
+		put_plain(c, columns, n, false);
+		return;
+	}
 	if (!c->json) {
 		put_columns(c, columns, n);
 		return;
@@ -155,6 +171,12 @@ void livelines_event(struct livelines *c, uint64_t ns, unsigned cpu, const char 
 {
 	if (!c->json) {
 		stamp_column(&c->stamp, c->out, ns);
+		if (c->plain) {
+			put_plain(c, columns, n, false);
+			return;
+		}
+		if (c->stamp.wall)
+			out_char(c->out, ' ');
 		put_columns(c, columns, n);
 		return;
 	}

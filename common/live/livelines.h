@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lines of a live tool, which are written as they come: columns have the widths that their table says. */
+/*
+ * The lines of a live tool, which are written as they come. On a terminal columns have the widths that their table
+ * says; elsewhere they are for sort and awk: see columns_tabs().
+ */
 #pragma once
 
 #include "columns.h"
@@ -13,6 +16,7 @@ struct livelines {
 	struct stamp stamp; /* see recorder_stamp(); for lines without a time all zero */
 
 	/* made by livelines_heading() */
+	bool plain;
 	uint64_t left_out; /* columns, by their numbers */
 	int comm;          /* the width of commands' names; 0: as in the table */
 };

@@ -28,16 +28,9 @@ void stamp_json(struct stamp *s, struct out *out, uint64_t ns)
 	}
 }
 
-void stamp_heading(const struct stamp *s, struct out *out)
-{
-	if (s->wall)
-		out_column(out, slice_of("TIME"), WALL_COLUMN);
-}
-
 void stamp_column(struct stamp *s, struct out *out, uint64_t ns)
 {
 	if (!s->wall)
 		return;
 	out_commit(out, wall_write_local(&s->text, out_room(out, WALL_ROOM), ticks_wall(s->wall, ns)));
-	out_char(out, ' ');
 }

@@ -26,6 +26,5 @@ uint64_t stamp_tsc(struct stamp *s, uint64_t ns);
 /* Writes the start of a trace line: {"tsc":1000,"us":0.000 and perhaps ,"time":"2026-11-21T13:14:15.123456789Z" */
 void stamp_json(struct stamp *s, struct out *out, uint64_t ns);
 
-/* Write the first column, the time of day, if it is wanted: its heading, and the time of an event. */
-void stamp_heading(const struct stamp *s, struct out *out);
+/* Writes the first column, the time of day of an event, if that is wanted. */
 void stamp_column(struct stamp *s, struct out *out, uint64_t ns);
