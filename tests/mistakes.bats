@@ -357,6 +357,8 @@ T
 2 % 'c': more than a folder, or a trace and what usdt-record recorded with it % trace-report a b c
 2 % 'b': more than a folder % trace-report . b
 2 % -p '': no process id: is the process running? % trace-report -p ''
+2 % -p is for one process; of several, try: trace-record -p 1 -p 2 % trace-report -p 1 -p 2
+2 % --html '-': give the name of a file % trace-report --html - trace
 1 % trace-report: .: no trace.bin, as is in a folder of trace-record % trace-report .
 1 % trace-report: lines: trace lines, not an SPDK trace file % trace-report lines
 1 % trace-report: lifetimes: lifetime lines, not probe lines % trace-report trace lifetimes

@@ -130,8 +130,10 @@ runs_as_shown() { # PAGE FROM TO COMMANDS
 @test "the commands of docs/questions.md print something" {
     slow_host nvmf_trace.pid1234 usdt.txt
     cp "$BATS_TEST_DIRNAME/../docs/otlp.jq" .
-    sed -n '/^## Commands/,/^## Was/s/^    //p' "$BATS_TEST_DIRNAME/../docs/questions.md" | grep -v -e pidof -e trace-record >commands
-    equal "$(wc -l <commands)" 17
+    sed -n '/^## Commands/,/^## Was/s/^    //p' "$BATS_TEST_DIRNAME/../docs/questions.md" | grep -v -e pidof -e trace-record -e io.status >commands
+    equal "$(wc -l <commands)" 30
+    # of another day
+    trace-spans -q -l <(qpair-lifetimes usdt.txt) -j nvmf_trace.pid1234 >yesterday.jsonl
     while read -r command; do
         echo "\$ $command"
         sh "{ $command; } >printed"

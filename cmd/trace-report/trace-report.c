@@ -41,6 +41,13 @@ static void add_key(const char *argument)
 		cli_usage("'%s': %s", argument, error);
 }
 
+static void set_pid(const char *argument)
+{
+	if (facts.pid)
+		cli_usage("-p is for one process; of several, try: trace-record -p %d -p %s", facts.pid, argument);
+	facts.pid = cli_pid("-p", argument);
+}
+
 static void add_story(const char *argument)
 {
 	add_key(argument);
@@ -56,7 +63,7 @@ static const struct cli_option options[] = {
 	{'k', "key", "KEY=GLOB", "only requests with this value, such as host=db-1; may be given more than once",
 	 .call = add_key},
 	{'n', "slowest", "N", "list the N slowest requests; default 3", .count = &facts.num_slowest},
-	{'p', "pid", "PID", "the trace of this process, as it is now", .pid = &facts.pid},
+	{'p', "pid", "PID", "the trace of this process, as it is now", .call = set_pid},
 	{'q', "quiet", NULL, "neither what was recorded nor commands", .flag = &facts.is_short},
 	{0, "since", "US", "only requests that lived after this time, in microseconds as they are printed",
 	 .time = &facts.since},
@@ -146,6 +153,8 @@ static void parse_options(int argc, char **argv)
 	cli_parse(&cli, argc, argv);
 	if (opt.html && (opt.json || facts.wants_stories))
 		cli_usage("%s and --html exclude each other", opt.json ? "-j" : "--story");
+	if (opt.html && strcmp(opt.html, "-") == 0)
+		cli_usage("--html '-': give the name of a file: the page is printed as well");
 	if (facts.since > facts.until)
 		cli_usage("--since is after --until: no time is between them");
 	if (facts.num_slowest > SLOWEST_MAX)
