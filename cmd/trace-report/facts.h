@@ -92,7 +92,7 @@ struct facts {
 	struct facts_span {
 		struct slice line, story; /* empty: none */
 		double us;
-	} * slowest, *slowest_own; /* of hosts, by the time to their reply; and of the target itself */
+	} * slowest, *slowest_own; /* of hosts, and of the target itself */
 	struct story story;
 	struct intern hosts; /* NQNs as written in JSON */
 	bool *probed;        /* of these: a probe names a connection of it; else only the target's answers do */

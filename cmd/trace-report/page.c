@@ -359,7 +359,7 @@ static void put_hosts(struct out *out, const struct facts *f, bool explains, con
 
 /*
  * The row of the host that the page is about: one that the cause is its own cause of, rather than who causes it; else
- * the host with most time.
+ * that of the longest wait for it, or the host with most time.
  */
 static const struct share *host_in_question(const struct facts *f, const struct share *const *rows, size_t n)
 {
@@ -369,13 +369,13 @@ static const struct share *host_in_question(const struct facts *f, const struct 
 
 	for (size_t i = 0; page->n && i < n; i++) {
 		struct slice name = facts_host(f, rows[i]);
-		uint32_t who = page->all->cause.subject;
+		uint32_t who = page->all->cause.subject, example = page->all->cause.example->host;
+		unsigned match = slice_equal(tally_name(page->tally, example), name);
 		struct findings own;
-		unsigned match = 0;
 
 		if (causes_of_host(&f->causes, name, &own) && findings_cause(own.all) == findings_cause(page->all) &&
 		    own.all->cause.subject == who)
-			match = slice_equal(tally_name(page->tally, who), name) ? 1 : 2;
+			match = slice_equal(tally_name(page->tally, who), name) ? 2 : 3;
 		findings_free(&own);
 		if (match > best)
 			host = rows[i];
