@@ -69,6 +69,21 @@ talkative() {
     says "biosnoop: -n 'x': a whole number above 0 is expected"
 }
 
+@test "colours can be read on white and on black" {
+    grep -o '38;5;[0-9]*' "$ROOT/common/model/palette.h" | cut -d ';' -f 3 | sort -u >colours
+    [ "$(wc -l <colours)" -ge 8 ]
+    # as WCAG computes it; the last 24 of the 256 colours are grey, those before them a cube with six steps
+    awk 'function linear(c) { c /= 255; return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ^ 2.4 }
+        function step(i) { return i ? 55 + 40 * i : 0 }
+        function light(n) {
+            if (n >= 232) return linear(8 + 10 * (n - 232))
+            n -= 16
+            return 0.2126 * linear(step(int(n / 36))) + 0.7152 * linear(step(int(n / 6) % 6)) + 0.0722 * linear(step(n % 6))
+        }
+        { y = light($1); if (1.05 / (y + 0.05) < 4.45 || (y + 0.05) / 0.05 < 4.45) { print $1, y; bad = 1 } }
+        END { exit bad }' colours
+}
+
 @test "no operand and - are standard input" {
     for tool in $(filters); do
         input_of "$tool"

@@ -152,10 +152,10 @@ causes() {
     trace-causes -q --color always in >coloured
     sed 's/\x1b\[[0-9;]*m//g' coloured | diff plain -
     grep -qx $'\e\\[1mcause: bdev Slow takes longer (100 % of the extra time)\e\\[0m' coloured
-    grep -q $'^  \e\\[38;5;210mbdev\e\\[0m ' coloured
+    grep -q $'^  \e\\[38;5;131mbdev\e\\[0m ' coloured
     grep -q $'^\e\\[31min flight, ' coloured
     # names of columns are faint
-    grep -q $'^\e\\[2mwhere the extra time is .* share\e\\[0m$' coloured
+    grep -q $'^\e\\[4mwhere the extra time is .* share\e\\[0m$' coloured
 }
 
 @test "only those that -k matches are explained" {

@@ -1353,13 +1353,13 @@ cells() {
     [[ $(<plain) != *$escape* ]]
     trace-latency -q --color always in >coloured
     # the colour of the layer buffer, in 256 colours
-    grep -q "${escape}\[38;5;208mTCP_REQ_NEED_BUFFER$escape" coloured
+    grep -q "${escape}\[38;5;130mTCP_REQ_NEED_BUFFER$escape" coloured
     # where a request waits for what is below it, the time is not the target's
     sed 's/TCP_REQ_NEED_BUFFER/TCP_REQ_EXECUTING/' in | trace-latency -q --color always |
         grep 'TCP_REQ_EXECUTING.*TCP_REQ_COMPLETED' >executing
     equal "$(grep -c "38;5" executing || true)" 0
-    # names of columns are faint, and the row with most time is bold
-    sed -n 1p coloured | grep -qF "${escape}[2mcount${escape}[0m"
+    # names of columns are underlined, and the row with most time is bold
+    sed -n 1p coloured | grep -qF "${escape}[4mcount${escape}[0m"
     equal "$(grep -c "${escape}\[1m.*TCP_REQ_NEED_BUFFER" coloured)" 1
     # nothing else differs
     sed "s/$escape\[[0-9;]*m//g" coloured | diff plain -

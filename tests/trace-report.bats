@@ -163,10 +163,10 @@ fits() { # COLUMNS FILE
     trace-report --html coloured.html --color always trace probes >coloured
     sed 's/\x1b\[[0-9;]*m//g' coloured | diff plain -
     grep -qx $'\e\\[1mcause: buffers, held by backup-1 (27 % of the time)\e\\[0m' coloured
-    grep -q $'^  db-1 .* \e\\[38;5;208mbuffer 86%\e\\[0m ' coloured
-    grep -q $'^  \e\\[38;5;208mbuffer\e\\[0m ' coloured
+    grep -q $'^  db-1 .* \e\\[38;5;130mbuffer 86%\e\\[0m ' coloured
+    grep -q $'^  \e\\[38;5;130mbuffer\e\\[0m ' coloured
     # names of columns are faint
-    equal "$(grep -c $'^\e\\[2m.*\e\\[0m$' coloured)" 5
+    equal "$(grep -c $'^\e\\[4m.*\e\\[0m$' coloured)" 5
     cmp plain.html coloured.html
     head -c $(($(stat -c %s trace) - 65536)) trace >damaged
     trace-report --color always damaged probes >page 2>said || true

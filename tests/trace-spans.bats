@@ -1265,14 +1265,14 @@ wide() {
         equal "$(grep -c $'\e' plain)" 0
         NO_COLOR=1 trace-spans -q --color always $options in >coloured
         sed 's/\x1b\[[0-9;]*m//g' coloured | diff plain -
-        grep -q $'\e\\[38;5;73mdrive 43%\e' coloured
+        grep -q $'\e\\[38;5;29mdrive 43%\e' coloured
     done
-    grep -q $'^\e\\[1m\e\\[38;5;73m\\* 4[.]97 us\e\\[0m' coloured
+    grep -q $'^\e\\[1m\e\\[38;5;29m\\* 4[.]97 us\e\\[0m' coloured
     status_is 2 trace-spans --color red in
     says "trace-spans: --color: 'red' is none of always, never and auto"
     needs_terminal
     TERM=xterm script -qec 'trace-spans -q in' /dev/null >typescript
-    grep -q $'\e\\[38;5;73mdrive 43%' typescript
+    grep -q $'\e\\[38;5;29mdrive 43%' typescript
     for without in NO_COLOR=1 TERM=dumb; do
         env TERM=xterm "$without" script -qec 'trace-spans -q in' /dev/null >typescript
         grep -q 'drive 43%' typescript

@@ -332,7 +332,7 @@ static void put_hosts(struct out *out, const struct facts *f, bool explains, con
 	if (!n)
 		return;
 	out_char(out, '\n');
-	terminal_paint(terminal, out, TERMINAL_FAINT);
+	terminal_paint(terminal, out, TERMINAL_HEADS);
 	out_printf(out, "%-*s requests      p50      p99      max%s", NAME + 2, "host",
 		   has_layers ? "  where the time is" : "");
 	terminal_plain(terminal, out);
@@ -422,7 +422,7 @@ static void put_spread(struct out *out, const struct facts *f, const struct term
 	if (!life)
 		return;
 	out_char(out, '\n');
-	terminal_paint(terminal, out, TERMINAL_FAINT);
+	terminal_paint(terminal, out, TERMINAL_HEADS);
 	out_text(out, "     from    below  requests of ");
 	facts_put_host(out, f, host);
 	terminal_plain(terminal, out);
@@ -457,7 +457,7 @@ static void put_lcores(struct out *out, struct facts *f, const struct terminal *
 
 	if (n) {
 		out_char(out, '\n');
-		terminal_paint(terminal, out, TERMINAL_FAINT);
+		terminal_paint(terminal, out, TERMINAL_HEADS);
 		out_text(out, "lcore     entries active%      iops  silence  connections");
 		terminal_plain(terminal, out);
 		out_char(out, '\n');

@@ -414,7 +414,7 @@ void print_heading(const struct print *p, struct out *out, bool open)
 		put_plain_heading(out, open);
 		return;
 	}
-	terminal_paint(&p->terminal, out, TERMINAL_FAINT);
+	terminal_paint(&p->terminal, out, TERMINAL_HEADS);
 	for (enum field i = 0; i < COLUMNS; i++)
 		if (has_column(p, i, open))
 			out_printf(out, columns[i].is_name ? "%-*s " : "%*s ", (int)width_of(p, i),

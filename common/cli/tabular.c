@@ -262,7 +262,7 @@ static void put_heads(const struct tabular *t, struct line *line)
 	for (size_t i = 0; i < t->n; i++)
 		if (!t->columns[i].dropped)
 			put_cell(line, &t->columns[i], slice_of(t->columns[i].head), false,
-				 slice_of(t->columns[i].sgr ? t->columns[i].sgr : TERMINAL_FAINT));
+				 slice_of(t->columns[i].sgr ? t->columns[i].sgr : TERMINAL_HEADS));
 }
 
 static void put_row(const struct tabular *t, struct line *line, struct slice *text, bool bold)

@@ -30,7 +30,7 @@ enum tabular_kind {
 struct tabular_column {
 	enum tabular_kind kind;
 	char *head;
-	const char *sgr;  /* of the head; NULL: faint */
+	const char *sgr;  /* of the head; NULL: TERMINAL_HEADS */
 	unsigned drop;    /* of several columns, the one with the highest is dropped first, a bar before all; 0: none */
 	size_t least;     /* of names: columns are dropped before this one is shorter */
 	size_t most;      /* of a bar: its greatest length */

@@ -43,7 +43,7 @@ struct terminal terminal_open(bool wide);
 
 /* Parameters of "select graphic rendition", ECMA-48. */
 #define TERMINAL_BOLD  "1" /* titles, and what matters most */
-#define TERMINAL_FAINT "2" /* the names of columns */
+#define TERMINAL_HEADS "4" /* the names of columns: underlined, as faint text cannot be read everywhere */
 #define TERMINAL_BAD   "31"
 
 /* Text until terminal_plain() looks like this. Both write nothing if there are no colours. */

@@ -170,7 +170,7 @@ static void put_layer(struct out *out, const struct terminal *terminal, enum lay
 static void start_heads(struct out *out, const struct terminal *terminal)
 {
 	out_char(out, '\n');
-	terminal_paint(terminal, out, TERMINAL_FAINT);
+	terminal_paint(terminal, out, TERMINAL_HEADS);
 }
 
 static void end_heads(struct out *out, const struct terminal *terminal)

@@ -435,7 +435,7 @@ static void put_leg(struct story *story, struct out *out, const struct waits_ent
 /* The names of the columns. */
 static void put_heading(struct story *story, struct out *out)
 {
-	terminal_paint(story->terminal, &story->row, TERMINAL_FAINT);
+	terminal_paint(story->terminal, &story->row, TERMINAL_HEADS);
 	out_printf(&story->row, "%*s ", INDENT - 1, "WAIT");
 	shorttext_heading(&story->columns, &story->row);
 	story->row.len--;

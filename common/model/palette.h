@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The colours of layers: the same in tables, stories and pictures. Each pair is as alike as 256 colours permit. */
+/*
+ * The colours of layers: the same in tables, stories and pictures. Those of text have a contrast of 4.5 on white and on
+ * black, of which there are few among 256; each pair is as alike as they permit.
+ */
 #pragma once
 
 #include "spdk.h"
@@ -8,11 +11,11 @@ static const struct {
 	const char *svg;
 	const char *sgr; /* for terminal_paint() */
 } palette_layers[LAYERS + 1] = {
-	[LAYER_NETWORK] = {"#7ba7d7", "38;5;110"}, [LAYER_BUFFER] = {"#f28e2b", "38;5;208"},
-	[LAYER_HOST] = {"#c99bbd", "38;5;175"},    [LAYER_TARGET] = {"#7cc36f", "38;5;113"},
-	[LAYER_BELOW] = {"#c79c84", "38;5;138"},   [LAYER_BDEV] = {"#ee7b78", "38;5;210"},
-	[LAYER_DRIVE] = {"#76b7b2", "38;5;73"},    [LAYER_REPLY] = {"#a0cbe8", "38;5;153"},
-	[LAYER_UNKNOWN] = {"#bab0ac", "38;5;145"}, [LAYERS] = {"#d1d9e0", NULL},
+	[LAYER_NETWORK] = {"#7ba7d7", "38;5;63"},  [LAYER_BUFFER] = {"#f28e2b", "38;5;130"},
+	[LAYER_HOST] = {"#c99bbd", "38;5;163"},    [LAYER_TARGET] = {"#7cc36f", "38;5;28"},
+	[LAYER_BELOW] = {"#c79c84", "38;5;243"},   [LAYER_BDEV] = {"#ee7b78", "38;5;131"},
+	[LAYER_DRIVE] = {"#76b7b2", "38;5;29"},    [LAYER_REPLY] = {"#a0cbe8", "38;5;98"},
+	[LAYER_UNKNOWN] = {"#bab0ac", "38;5;243"}, [LAYERS] = {"#d1d9e0", NULL},
 };
 
 /*
