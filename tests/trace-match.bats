@@ -179,6 +179,38 @@ rate_of() {
     says 'before or after what the target'"'"'s trace has'
 }
 
+# Lines of another initiator, as spdk-trace-lines(7) has them, from the span lines of its commands.
+of_another() { # OWNER
+    jq -c --arg owner "$1" '
+        def line($us; $tpoint; $object; $args): {tsc: ($us * 1000 | floor), us: ($us * 1000 | round / 1000), lcore,
+            tpoint: $tpoint, poller, owner: $owner, object: ({id, value} + $object), args: $args};
+        select(.id[:1] == "p") |
+            line(.us; "NVME_TCP_SUBMIT"; {}; .io | {opc, cid, dw10: .lba, dw11: 0, dw12: (.blocks - 1)}),
+            if .open then empty else line(.us + .life; "NVME_TCP_COMPLETE"; {us: .life}; {cpl: 0}) end' |
+        jq -s -c 'sort_by(.us)[]'
+}
+
+@test "lines that something else has recorded of its commands" {
+    recorded
+    trace-match -q host=initiator target=initiator-target | pairs >want
+    trace-spans -q -j -a initiator | of_another 'nvme0 qid:1' >host
+    status_is 0 sh 'trace-match host=host target=initiator-target >merged'
+    says 'trace-match: 37 of 37 NVMe/TCP commands matched'
+    pairs <merged | cmp - want
+    equal "$(trace-spans -q -j -a merged | jq -r 'select(.io.lba == 22192) | "\(.source) \(.parent // "-" | .[:1])\(.id[:1])"' | sort)" \
+        'host -p
+target ii
+target pr
+target ri'
+    # without addresses of PDUs, an owner tells two queues of one number apart
+    crossing 1000 side=t | sed -E '/"r[0-9]*[13579]"/s/"t260"/"t261"/' >target
+    crossing 1000 side=i | trace-spans -q -j -a - | jq -c '.value = "0x\(.io.cid)"' >spans
+    jq -c 'select(.id | test("[02468]$"))' spans | of_another 'nvme0 qid:1' >host
+    jq -c 'select(.id | test("[13579]$"))' spans | of_another 'nvme1 qid:1' | cat - host | jq -s -c 'sort_by(.us)[]' >both
+    status_is 0 trace-match host=both target
+    equal "$(count_pairs <<<"$output")" '1000 0'
+}
+
 @test "a chain: the engine is between the host and the replica, which have the same commands" {
     crossing 1000 side=i >host
     # its requests, and from 0.6 us later on their commands to the replica, which is quicker

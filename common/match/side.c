@@ -74,9 +74,11 @@ uint32_t side_queue(struct side_queues *queues, uint64_t key)
 	return *i;
 }
 
-/* Queues of several connections have the same number, but each has an array of PDUs. */
+/* Queues of several connections have the same number, but each has an owner, or an array of PDUs. */
 uint64_t side_key(const struct side *s, const struct side_io *command)
 {
+	if (command->owner)
+		return command->owner;
 	return (command->address - command->cid * s->stride) ^ command->queue << 48;
 }
 
@@ -93,6 +95,7 @@ struct side_io side_creation(struct side *s, const struct traceline *line)
 	if (io.is_command) {
 		io_args_read(&args, t->tpoint, line);
 		io.cid = args.values[IO_CID];
+		io.owner = line->owner.n ? 1 + intern_add(&s->names, line->owner) : 0;
 		if (io_args_is_admin(line->poller) || !number_decimal(slice_from(line->poller, 1), &io.queue))
 			io.queue = 0;
 	} else if (io.is_request && !connection_key(line, &io.queue)) {

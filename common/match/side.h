@@ -46,12 +46,12 @@ struct side_io {
 	bool is_command, is_request;
 	uint64_t id, address; /* id: its number */
 	uint64_t queue;       /* key of the queue; of a command, see side_key() */
-	uint32_t cid;
+	uint32_t cid, owner;  /* of a command; owner: its number from 1 on */
 };
 
 /* A process. All zero before the first line, but for its names. */
 struct side {
-	struct slice name; /* as written in JSON */
+	struct slice name; /* as written in JSON; see side_name() */
 	const char *file;  /* for messages */
 	bool sequential;   /* see order_add() */
 	struct side_queues commands, requests;
