@@ -1110,7 +1110,7 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
         tpoint: "OFF_CPU", args: {comm: "reactor_0", tid: 7, pid: 7, begin: (.tsc - 2000000), duration: 1.0, why: "preempted"}}' \
         >both/target.34/offcpu.jsonl
     status_is 0 trace-report both
-    grep -q ' reactor of target.34: preempted$' <<<"$output"
+    grep -q ' reactor of target.34: preempted, leg Nvme0n1 of host.12$' <<<"$output"
     status_is 2 trace-report -j both
     says 'trace-report: of several processes, only the page is printed; give the folder of one'
     status_is 2 trace-report x=both/host.12 x=both/target.34

@@ -260,8 +260,10 @@ static void put_place(struct out *out, const struct spans *spans, const struct s
 	put_legs(out, spans, s);
 }
 
-static void add_part(struct lives *l, uint32_t place, uint64_t ns)
+/* Adds time at the place in l->text. */
+static void add_part(struct lives *l, uint64_t ns)
 {
+	uint32_t place = intern_add_below(&l->places, out_contents(&l->text), PLACES);
 	struct request *r = &l->all[l->n - 1];
 	struct part *last = r->n ? &l->parts[l->num_parts - 1] : NULL;
 
@@ -272,6 +274,15 @@ static void add_part(struct lives *l, uint32_t place, uint64_t ns)
 	l->parts = mem_room(l->parts, l->num_parts, &l->cap_parts);
 	l->parts[l->num_parts++] = (struct part){place, ns};
 	r->n++;
+}
+
+/* Names a reactor that did not run, of a process that was reached by this span. */
+static void put_absence(struct lives *l, uint32_t why, const struct span *s)
+{
+	l->text.len = 0;
+	if (why != MAP_NONE)
+		out_slice(&l->text, l->places.all[why]);
+	put_legs(&l->text, &l->spans, s);
 }
 
 /* The process with this number in the spans; its absences. NULL: it is none of them. */
@@ -308,15 +319,18 @@ static void see_part(void *context, const struct span *s, enum layer layer, uint
 
 	if (away_below > away) {
 		away = away_below;
-		why = why_below;
+		put_absence(l, why_below, s);
+	} else if (away) {
+		/* a command leads to another process */
+		put_absence(l, why, s->is_remote ? s->parent : s);
 	}
 	if (away)
-		add_part(l, why, away);
+		add_part(l, away);
 	if (to - from == away)
 		return;
 	l->text.len = 0;
 	put_place(&l->text, &l->spans, s, layer);
-	add_part(l, intern_add_below(&l->places, out_contents(&l->text), PLACES), to - from - away);
+	add_part(l, to - from - away);
 }
 
 static bool crosses(const struct span *s)
