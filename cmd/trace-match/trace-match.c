@@ -77,28 +77,6 @@ static char *find_path(const char *path, const char *name)
 	return result;
 }
 
-/* From NAME=FILE or FILE; a slash before the equals sign is part of a path. */
-static struct side make_side(const char *operand, char **path_of)
-{
-	const char *equals = strchr(operand, '='), *slash = strrchr(operand, '/'), *path = operand;
-	struct slice name = slice_of(slash && slash[1] ? slash + 1 : operand);
-	struct out text = {.fd = OUT_MEMORY};
-	struct side s = {.sequential = opt.same_clock};
-
-	if (equals && equals > operand && equals[1] && !memchr(operand, '/', equals - operand)) {
-		name = slice_between(operand, equals);
-		path = equals + 1;
-	} else if (strcmp(operand, "-") == 0) {
-		name = slice_of("stdin");
-	}
-	s.file = io_name(path);
-	*path_of = find_path(path, s.file);
-	out_json(&text, name);
-	s.name = mem_slice(slice_between(text.buf + 1, text.buf + text.len - 1));
-	out_close(&text);
-	return s;
-}
-
 static void open_side(struct each_traceline *file, const struct side *s, const char *path, struct out *out)
 {
 	if (each_traceline_open(file, path, "trace-match -", out) != 0)
@@ -144,20 +122,17 @@ static void put_line(struct out *out, const struct joint *j, const struct side *
 		out_slice(out, side->name);
 		out_char(out, '"');
 	}
-	if (j->command && !line->related.p) {
-		out_text(out, ",\"related\":\"p");
-		out_u64(out, j->command->id);
+	if (j->related.n) {
+		out_text(out, ",\"related\":\"");
+		out_slice(out, j->related);
 		out_char(out, '"');
-	} else if (j->crosses && !line->related.p) {
-		/* it has a command, whichever that is */
-		out_text(out, ",\"related\":\"n/a\"");
 	}
 	text = slice_between(line->us.p + line->us.n, text.p + text.n);
-	if (j->command) {
+	if (j->command.n) {
 		out_slice(out, slice_between(text.p, line->args_end));
 		out_text(out, !line->has_args ? ",\"args\":{" : line->num_args ? "," : "");
 		out_text(out, "\"command\":");
-		joint_write_command(out, j);
+		out_slice(out, j->command);
 		out_text(out, line->has_args ? "" : "}");
 		text = slice_between(line->args_end, text.p + text.n);
 	}
@@ -212,25 +187,12 @@ static void note_offset(const struct matching *m, size_t initiator, size_t targe
 static void note_matches(const struct matching *m, size_t left_out)
 {
 	struct out text = {.fd = OUT_MEMORY};
-	const struct {
-		uint64_t n;
-		const char *what;
-	} reasons[] = {
-		{m->foreign, "of queues that are found in no target"},
-		{m->outside, "before or after what the target's trace has"},
-		{m->ambiguous, "between matched ones, but ambiguous, as entries are missing"},
-	};
 
 	for (size_t i = 0; i < m->n; i++)
 		for (size_t k = 0; k < m->n; k++)
 			note_offset(m, i, k);
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
-		if (reasons[i].n)
-			out_printf(&text, "; %" PRIu64 " %s", reasons[i].n, reasons[i].what);
-	if (m->contradicted)
-		out_printf(&text, "; of all, %" PRIu64 " fitted but contradicted the clocks", m->contradicted);
-	cli_notice(opt.quiet, "%" PRIu64 " of %" PRIu64 " NVMe/TCP commands matched%.*s", m->matched, m->commands,
-		   (int)text.len, text.buf ? text.buf : "");
+	matching_write(&text, m, "matched");
+	cli_notice(opt.quiet, "%.*s", (int)text.len, text.buf);
 	cli_count(opt.quiet, left_out,
 		  "%zu source{|s} left out: nothing ties {its|their} clock{|s} to that of the first one; see "
 		  "--same-clock",
@@ -254,7 +216,11 @@ int main(int argc, char **argv)
 	m.sides = mem_array(m.n, sizeof(*m.sides));
 	paths = mem_array(m.n, sizeof(*paths));
 	for (size_t i = 0; i < m.n; i++) {
-		m.sides[i] = make_side(operands[i], &paths[i]);
+		const char *path = side_name(&m.sides[i], operands[i]);
+
+		m.sides[i].file = io_name(path);
+		m.sides[i].sequential = opt.same_clock;
+		paths[i] = find_path(path, m.sides[i].file);
 		for (size_t k = 0; k < i; k++)
 			if (slice_equal(m.sides[i].name, m.sides[k].name))
 				cli_usage("two sources are called '%s': NAME=FILE gives another name",
@@ -273,7 +239,6 @@ int main(int argc, char **argv)
 		good = false;
 	}
 	for (size_t i = 0; i < m.n; i++) {
-		free((char *)m.sides[i].name.p);
 		free(paths[i]);
 		side_free(&m.sides[i]);
 	}

@@ -108,33 +108,13 @@ static void find_inside(struct hops *h, const char *folder)
 		qsort(h->folders, h->n, sizeof(*h->folders), by_name);
 }
 
-/* From NAME=FOLDER, or FOLDER, which is called by its own name. */
 static void name_process(struct hops *h, size_t i)
 {
-	char *operand = h->folders[i], *equals = strchr(operand, '='), *path = operand;
-	struct out text = {.fd = OUT_MEMORY};
-	struct slice name;
-
-	if (equals && equals > operand && !memchr(operand, '/', equals - operand)) {
-		name = slice_between(operand, equals);
-		path = equals + 1;
-	} else {
-		size_t n = strlen(path);
-		const char *slash;
-
-		while (n > 1 && path[n - 1] == '/')
-			n--;
-		slash = memrchr(path, '/', n);
-		name = slice_between(slash && n > 1 ? slash + 1 : path, path + n);
-	}
-	out_json(&text, name);
-	h->m.sides[i].name = mem_slice(slice_between(text.buf + 1, text.buf + text.len - 1));
-	out_close(&text);
+	h->folders[i] = (char *)side_name(&h->m.sides[i], h->folders[i]);
 	for (size_t k = 0; k < i; k++)
 		if (slice_equal(h->m.sides[i].name, h->m.sides[k].name))
 			cli_usage("two processes are called '%s': NAME=FOLDER gives another name",
 				  h->m.sides[i].name.p);
-	h->folders[i] = path;
 }
 
 bool hops_find(struct hops *h, int n, char **operands, struct out *out)
@@ -358,28 +338,20 @@ static void see_span(void *context, const struct span *s)
 }
 
 /* The line as trace-match would have written it. */
-static void complete_line(struct lives *l, const struct joint *j, struct out *text)
+static void complete_line(struct lives *l, const struct joint *j)
 {
 	struct traceline *line = j->line;
-	size_t n;
 
 	line->ns = j->ns < 0 ? 0 : j->ns;
 	line->has_ns = true;
 	if (!line->source.p)
 		line->source = l->hops->m.sides[j->source].name;
-	if (line->related.p || !j->crosses)
+	if (j->related.n)
+		line->related = j->related;
+	if (!j->command.n)
 		return;
-	line->related = slice_of("n/a");
-	if (!j->command)
-		return;
-	text->len = 0;
-	joint_write_command(text, j);
-	n = text->len;
-	out_char(text, 'p');
-	out_u64(text, j->command->id);
-	line->related = slice_between(text->buf + n, text->buf + text->len);
 	traceline_add_arg(line, slice_of("command"), NULL);
-	line->args[line->num_args - 1].value = (struct slice){text->buf, n};
+	line->args[line->num_args - 1].value = j->command;
 }
 
 /* A line of offcpusnoop. */
@@ -437,7 +409,6 @@ static bool read_absences(struct lives *l, struct hops *h)
 
 static bool read_lives(struct lives *l, struct hops *h)
 {
-	struct out text = {.fd = OUT_MEMORY};
 	bool good = true;
 	struct joint j;
 
@@ -450,7 +421,7 @@ static bool read_lives(struct lives *l, struct hops *h)
 	while (joint_next(&j)) {
 		const char *error;
 
-		complete_line(l, &j, &text);
+		complete_line(l, &j);
 		error = spans_line(&l->spans, j.line, (struct slice){"", 0});
 		if (error) {
 			warnx("%s: entry left out: %s", h->m.sides[j.source].file, error);
@@ -459,7 +430,6 @@ static bool read_lives(struct lives *l, struct hops *h)
 	}
 	joint_end(&j);
 	spans_end(&l->spans);
-	out_close(&text);
 	return good && !j.failed;
 }
 
@@ -551,19 +521,6 @@ static bool put_lives(struct out *page, struct lives *l)
 	return found;
 }
 
-static void put_matches(struct out *page, const struct matching *m)
-{
-	out_printf(page, "\n%" PRIu64 " of %" PRIu64 " NVMe/TCP commands of these processes are known as requests",
-		   m->matched, m->commands);
-	if (m->foreign)
-		out_printf(page, "; %" PRIu64 " went elsewhere", m->foreign);
-	if (m->outside)
-		out_printf(page, "; %" PRIu64 " before or after what a trace has", m->outside);
-	if (m->ambiguous)
-		out_printf(page, "; %" PRIu64 " are ambiguous", m->ambiguous);
-	out_char(page, '\n');
-}
-
 static void lives_free(struct lives *l, size_t n)
 {
 	spans_free(&l->spans);
@@ -597,7 +554,9 @@ bool hops_write(struct hops *h, struct out *page, bool *found)
 		out_text(page,
 			 "no request crosses processes: are these traces of the same time, with the groups nvme_tcp, "
 			 "nvmf_tcp and bdev?\n");
-	put_matches(page, &h->m);
+	out_char(page, '\n');
+	matching_write(page, &h->m, "of these processes are known as requests");
+	out_char(page, '\n');
 	for (size_t i = 0; i < h->n; i++) {
 		out_text(page, "see: trace-report ");
 		out_word(page, slice_of(h->folders[i]));
@@ -611,7 +570,6 @@ bool hops_write(struct hops *h, struct out *page, bool *found)
 void hops_free(struct hops *h)
 {
 	for (size_t i = 0; i < h->n && h->m.sides; i++) {
-		free((char *)h->m.sides[i].name.p);
 		side_free(&h->m.sides[i]);
 		free(h->paths[2 * i]);
 		free(h->paths[2 * i + 1]);

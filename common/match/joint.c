@@ -6,6 +6,12 @@
 #include "mem.h"
 #include "table.h"
 
+struct joint_command {
+	size_t source;
+	uint64_t id, address; /* id: its number */
+	uint32_t number;      /* in its queue */
+};
+
 /* What was read of a queue so far. */
 struct joint_queue {
 	uint32_t seen;
@@ -111,7 +117,11 @@ static void read_next(struct joint *j, struct joint_source *s)
 
 void joint_start(struct joint *j, const struct matching *m, struct each_traceline *files)
 {
-	*j = (struct joint){.m = m, .all = mem_array(m->n, sizeof(*j->all)), .origin = INT64_MAX, .latest = INT64_MIN};
+	*j = (struct joint){.m = m,
+			    .all = mem_array(m->n, sizeof(*j->all)),
+			    .origin = INT64_MAX,
+			    .latest = INT64_MIN,
+			    .named.fd = OUT_MEMORY};
 	find_ways(j);
 	for (size_t i = 0; i < m->n; i++) {
 		struct joint_source *s = &j->all[i];
@@ -191,17 +201,43 @@ static void see_command(struct joint *j, struct joint_source *s)
 	c->waiting[c->n++] = (struct joint_command){s->number, s->io.id, s->io.address, number};
 }
 
+/* Names the command of the request that the line creates. */
+static void put_command(struct joint *j, const struct joint_command *c)
+{
+	struct out *out = &j->named;
+	size_t n;
+
+	out->len = 0;
+	out_char(out, 'p');
+	out_u64(out, c->id);
+	n = out->len;
+	out_text(out, "{\"source\":\"");
+	out_slice(out, j->m->sides[c->source].name);
+	out_text(out, "\",\"id\":\"p");
+	out_u64(out, c->id);
+	out_text(out, "\",\"ptr\":\"");
+	out_hex(out, c->address);
+	out_text(out, "\"}");
+	j->related = slice_between(out->buf, out->buf + n);
+	j->command = slice_between(out->buf + n, out->buf + out->len);
+}
+
 static void see_request(struct joint *j, struct joint_source *s)
 {
 	uint32_t number;
 	struct joint_queue *c = commands_of(j, s, &number);
 
-	j->crosses = j->m->sides[s->number].requests.all[s->queue].found;
+	/* it has a command, whichever that is */
+	if (j->m->sides[s->number].requests.all[s->queue].found)
+		j->related = slice_of("n/a");
 	queue_of(s, false, s->queue)->seen++;
 	while (c && c->first < c->n && c->waiting[c->first].number < number)
 		c->first++;
 	if (c && c->first < c->n && c->waiting[c->first].number == number)
-		j->command = &c->waiting[c->first++];
+		put_command(j, &c->waiting[c->first++]);
+	/* the line's own stays */
+	if (j->line->related.p)
+		j->related.n = 0;
 }
 
 bool joint_next(struct joint *j)
@@ -220,24 +256,12 @@ bool joint_next(struct joint *j)
 	j->line = &s->file->line;
 	j->text = s->text;
 	j->ns = j->latest = s->ns;
-	j->command = NULL;
-	j->crosses = false;
+	j->command = j->related = (struct slice){};
 	if (s->io.is_command)
 		see_command(j, s);
 	else if (s->io.is_request)
 		see_request(j, s);
 	return true;
-}
-
-void joint_write_command(struct out *out, const struct joint *j)
-{
-	out_text(out, "{\"source\":\"");
-	out_slice(out, j->m->sides[j->command->source].name);
-	out_text(out, "\",\"id\":\"p");
-	out_u64(out, j->command->id);
-	out_text(out, "\",\"ptr\":\"");
-	out_hex(out, j->command->address);
-	out_text(out, "\"}");
 }
 
 void joint_end(struct joint *j)
@@ -251,4 +275,5 @@ void joint_end(struct joint *j)
 		free(s->requests);
 	}
 	free(j->all);
+	out_close(&j->named);
 }

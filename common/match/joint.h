@@ -10,9 +10,10 @@ struct joint {
 	size_t source;
 	struct traceline *line;
 	struct slice text;
-	int64_t ns;                          /* since the earliest line */
-	const struct joint_command *command; /* of a request that is created; NULL: none is known */
-	bool crosses;                        /* a request is created in a queue that has commands */
+	int64_t ns; /* since the earliest line */
+
+	/* what trace-match(1) adds, if it creates a request of a command; empty: nothing */
+	struct slice related, command;
 
 	size_t left_out; /* processes that no offset ties to the first one */
 	bool failed;     /* one of them could not be read to its end, after a message */
@@ -22,12 +23,7 @@ struct joint {
 	struct joint_source *all;
 	struct joint_source *current;
 	int64_t origin, latest;
-};
-
-struct joint_command {
-	size_t source;
-	uint64_t id, address; /* id: its number */
-	uint32_t number;      /* in its queue */
+	struct out named;
 };
 
 /*
@@ -41,9 +37,6 @@ bool joint_next(struct joint *j);
 
 /* A time of a process on the timeline. */
 int64_t joint_time(const struct joint *j, size_t source, int64_t ns);
-
-/* Writes the argument that names the command of a request, without its key. */
-void joint_write_command(struct out *out, const struct joint *j);
 
 /* Closes the files. */
 void joint_end(struct joint *j);

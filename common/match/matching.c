@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "matching.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
+#include "count.h"
 #include "mem.h"
 #include "minmax.h"
 
@@ -538,6 +540,24 @@ void matching_run(struct matching *m)
 	map_free(&commands.grams);
 	free(requests.all);
 	map_free(&requests.grams);
+}
+
+void matching_write(struct out *out, const struct matching *m, const char *words)
+{
+	const struct {
+		uint64_t n;
+		const char *what;
+	} others[] = {
+		{m->foreign, "of queues that are found in no target"},
+		{m->outside, "before or after what the target's trace has"},
+		{m->ambiguous, "between matched ones, but ambiguous, as entries are missing"},
+		{m->contradicted, "of all fitted, but contradicted the clocks"},
+	};
+
+	out_printf(out, "%" PRIu64 " of %" PRIu64 " NVMe/TCP commands %s", m->matched, m->commands, words);
+	for (size_t i = 0; i < COUNT(others); i++)
+		if (others[i].n)
+			out_printf(out, "; %" PRIu64 " %s", others[i].n, others[i].what);
 }
 
 void matching_free(struct matching *m)

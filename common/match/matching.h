@@ -12,6 +12,7 @@
 #pragma once
 
 #include "offset.h"
+#include "out.h"
 #include "side.h"
 
 struct matching {
@@ -32,5 +33,8 @@ static inline const struct offset *matching_offset(const struct matching *m, siz
 {
 	return &m->offsets[initiator * m->n + target];
 }
+
+/* Writes how many commands are matched, in these words, and what became of the others. */
+void matching_write(struct out *out, const struct matching *m, const char *words);
 
 void matching_free(struct matching *m);

@@ -8,6 +8,7 @@
 #include "mem.h"
 #include "number.h"
 #include "nvme.h"
+#include "out.h"
 #include "table.h"
 
 enum {
@@ -362,6 +363,29 @@ const char *side_line(struct side *s, const struct traceline *line)
 	return NULL;
 }
 
+const char *side_name(struct side *s, const char *operand)
+{
+	const char *equals = strchr(operand, '='), *path = operand, *slash;
+	struct out text = {.fd = OUT_MEMORY};
+	struct slice name = slice_of(operand);
+
+	if (equals && equals > operand && equals[1] && !memchr(operand, '/', equals - operand)) {
+		name = slice_between(operand, equals);
+		path = equals + 1;
+	} else if (strcmp(operand, "-") == 0) {
+		name = slice_of("stdin");
+	} else {
+		while (name.n > 1 && name.p[name.n - 1] == '/')
+			name.n--;
+		slash = memrchr(name.p, '/', name.n);
+		name = slash && name.n > 1 ? slice_between(slash + 1, name.p + name.n) : name;
+	}
+	out_json(&text, name);
+	s->name = mem_slice(slice_between(text.buf + 1, text.buf + text.len - 1));
+	out_close(&text);
+	return path;
+}
+
 void side_end(struct side *s)
 {
 	if (!s->has_stride)
@@ -390,6 +414,7 @@ static void queues_free(struct side_queues *queues)
 
 void side_free(struct side *s)
 {
+	free((char *)s->name.p);
 	queues_free(&s->commands);
 	queues_free(&s->requests);
 	intern_free(&s->names);

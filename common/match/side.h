@@ -84,6 +84,9 @@ struct side {
 	size_t num_open, cap_open;
 };
 
+/* Names a process by NAME=PATH, or PATH without directories. Returns the path; a slash before "=" is part of that. */
+const char *side_name(struct side *s, const char *operand);
+
 /* Reads a line. Returns NULL, or what is wrong with it. */
 const char *side_line(struct side *s, const struct traceline *line);
 
