@@ -74,23 +74,6 @@ target ri'
     equal "$(trace-spans -q -j merged | jq -r 'select(.id[:1] == "r") | .source' | sort -u)" ''
 }
 
-# Changes the clock of trace lines: us ahead, and ppm before and after the middle.
-with_clock() { # AHEAD PPM PPM
-    awk -v ahead="$1" -v before="$2" -v after="$3" '{
-            match($0, /"us":[0-9.]+/)
-            us[NR] = substr($0, RSTART + 5, RLENGTH - 5)
-            line[NR] = $0
-        }
-        END {
-            middle = us[int(NR / 2)]
-            for (i = 1; i <= NR; i++) {
-                rest = us[i] > middle ? us[i] - middle : 0
-                sub(/"us":[0-9.]+/, sprintf("\"us\":%.3f", ahead + (us[i] - rest) * (1 + before / 1e6) + rest * (1 + after / 1e6)), line[i])
-                print line[i]
-            }
-        }'
-}
-
 # Microseconds from a message such as "the error is at most 1.20 ms".
 bound() {
     sed -n 's/.*the error is at most \([0-9.]*\) \([mun]\?s\).*/\1 \2/p' err |
@@ -101,30 +84,18 @@ bound() {
     recorded
     trace-match -q host=initiator.jsonl target=initiator-target.jsonl | pairs >want
     for clock in '0 200 200' '14400000000 -200 -200' '3600000000 200 -300' '7200000000 -100 400'; do
-        # shellcheck disable=SC2086 # they are words
-        with_clock $clock <initiator.jsonl >host
+        read -r ahead before after <<<"$clock"
+        clocked() { awk -v ahead="$ahead" -v before="$before" -v after="$after" "$@" -f "$ROOT/tests/clocked.awk" initiator.jsonl; }
+        clocked >host
         trace-match host=host target=initiator-target.jsonl >merged 2>err
         pairs <merged | cmp - want
-        # true times of requests by the clock of the host: its ticks, at 2.3 GHz
-        head -n 1 initiator.jsonl | jq -r .tsc >origin
-        # shellcheck disable=SC2086
-        jq -r 'select(.args.command) | .tsc' merged | awk -v origin="$(<origin)" \
-            '{ printf "{\"us\":%.3f}\n", ($1 - origin) * 1000 / rate }' rate="$(rate_of initiator.jsonl)" >true
-        # shellcheck disable=SC2086
-        jq -c '{us}' initiator.jsonl | sed 's/}/,"host":1}/' | cat - true | sort -t: -k 2 -g | with_clock $clock |
-            grep -v host | jq .us >want-us
         # times of merged lines are from the first one
-        shift_us=$(jq -r 'select(.source == "host") | .us' merged | head -n 1)
-        first=$(head -n 1 host | jq .us)
-        jq -r 'select(.args.command) | .us' merged | paste - want-us | awk -v shift_us="$shift_us" -v first="$first" -v bound="$(bound)" '
-            { away = $1 - shift_us + first - $2; away = away < 0 ? -away : away; worst = away > worst ? away : worst }
-            END { if (!NR || worst > bound + 0.01) { print worst, bound; exit 1 } }'
+        first=$(jq -r 'select(.source == "host") | .us' merged | head -n 1)
+        jq -r 'select(.args.command) | "\(.tsc) \(.us)"' merged >requests.us
+        clocked -v true=requests.us | awk -v first="$first" -v bound="$(bound)" '
+            { away = $2 - first - $1; away = away < 0 ? -away : away; worst = away > worst ? away : worst }
+            END { if (NR != 37 || worst > bound + 0.01) { print worst, bound; exit 1 } }'
     done
-}
-
-# Ticks per microsecond times 1000.
-rate_of() {
-    jq -r '[.tsc, .us] | @tsv' "$1" | awk 'NR == 1 { t = $1; us = $2 } END { printf "%.0f", ($1 - t) / ($2 - us) * 1000 }'
 }
 
 @test "a process that sends commands to itself" {
