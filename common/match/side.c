@@ -85,12 +85,13 @@ uint64_t side_key(const struct side *s, const struct side_io *command)
 
 struct side_io side_creation(struct side *s, const struct traceline *line)
 {
-	const struct side_tpoint *t = line->source.p ? NULL : tpoint_of(s, line->tpoint);
 	struct side_io io = {.address = line->object_value};
+	const struct side_tpoint *t;
 	struct io_args args = {};
 
-	if (!t || line->has_age)
+	if (line->source.p || line->has_age || !line->object_id.n)
 		return io;
+	t = tpoint_of(s, line->tpoint);
 	io.is_command = t->is_command && id_number(line->object_id, 'p', &io.id);
 	io.is_request = t->is_request && id_number(line->object_id, 'r', &io.id);
 	if (io.is_command) {

@@ -122,20 +122,19 @@ static void read_span_lines(struct each_traceline *t)
 	t->error = got < 0 ? errno : 0;
 }
 
-/* Makes the line of an entry. Returns NULL, or what is wrong with it. */
-static const char *make_line(struct each_traceline *t, const struct entry *e, struct slice *text)
+/* Makes the line of an entry. */
+static void make_line(struct each_traceline *t, const struct entry *e, struct slice *text)
 {
 	struct each_traceline_entries *from = t->entries;
 
 	*text = (struct slice){"", 0};
 	if (!t->wants_text) {
 		line_fill(&from->writer, e, from->reader.first, &t->line);
-		return NULL;
+		return;
 	}
 	from->text.len = 0;
-	line_write(&from->writer, e, from->reader.first);
+	line_write_filled(&from->writer, e, from->reader.first, &t->line);
 	*text = (struct slice){from->text.buf, from->text.len - 1};
-	return traceline_parse(&t->line, *text);
 }
 
 static bool next_entry(struct each_traceline *t, struct slice *text)
@@ -144,13 +143,13 @@ static bool next_entry(struct each_traceline *t, struct slice *text)
 	struct entry e;
 
 	while (!t->out->error && t->entries->is_open && reader_next(r, &e)) {
-		const char *error;
+		const char *error = NULL;
 
 		if (r->counts.returned % PROGRESS == 0)
 			progress_show(&t->interactive.progress, r->counts.entries, 0, "entries");
 		t->lines.number++;
-		error = make_line(t, &e, text);
-		if (!error && t->joining)
+		make_line(t, &e, text);
+		if (t->joining)
 			error = name_objects(t, &t->line, text);
 		if (!error)
 			return true;

@@ -129,26 +129,6 @@ static inline char *put_poller(char *p, const struct entry *e)
 	return digits_u64(p, e->poller);
 }
 
-static char *put_object(char *p, const struct us *us, const struct entry *e)
-{
-	p = PUT(p, ",\"object\":{");
-	if (e->object == OBJECT_UNKNOWN) {
-		p = PUT(p, "\"id\":\"n/a\",");
-	} else if (e->object != OBJECT_UNTYPED) {
-		p = PUT(p, "\"id\":\"");
-		p = put_id(p, e->object_prefix, e->object_number);
-		p = PUT(p, "\",");
-	}
-	if (e->object == OBJECT_KNOWN) {
-		p = PUT(p, "\"us\":");
-		p = us_format(us, p, e->object_age);
-		p = PUT(p, ",");
-	}
-	p = PUT(p, "\"value\":\"");
-	p = digits_hex(p, e->object_value);
-	return PUT(p, "\"}");
-}
-
 /* The value of an argument, after its text. */
 static inline char *put_value(char *p, const struct entry *e, unsigned i)
 {
@@ -181,56 +161,156 @@ static inline const struct line_lcore *lcore_text(struct line_writer *w, unsigne
 	return &w->lcores[lcore];
 }
 
-void line_write(struct line_writer *w, const struct entry *e, uint64_t base)
+/*
+ * What follows is written as text if is_text is set, and is what traceline_parse() would make of that unless l is NULL.
+ * Both are constant where it is used. Without text, only what l points to is written.
+ */
+#define INLINE static inline __attribute__((always_inline))
+
+/* Writes a value that is a member of l, between two literals. */
+#define FIELD(member, before, value, after)                            \
+	do {                                                           \
+		const char *start_ = p = is_text ? PUT(p, before) : p; \
+		p = value;                                             \
+		if (l)                                                 \
+			l->member = slice_between(start_, p);          \
+		p = is_text ? PUT(p, after) : p;                       \
+	} while (0)
+
+/* Copies a text that has a member of l. Without text, that is in the original. */
+INLINE char *put_shared(char *p, struct slice text, bool is_text, const char **start)
+{
+	*start = is_text ? p : text.p;
+	return is_text ? put(p, text) : p;
+}
+
+/* Without its first n bytes and its quotes. */
+static struct slice unquoted(const char *p, size_t length, size_t n)
+{
+	return (struct slice){p + n + 1, length - n - 2};
+}
+
+static char *put_us(char *p, const struct us *us, uint64_t ticks, bool is_before)
+{
+	if (is_before)
+		*p++ = '-';
+	return us_format(us, p, ticks);
+}
+
+INLINE char *put_time(const struct line_writer *w, const struct entry *e, uint64_t base, struct traceline *l,
+		      bool is_text, char *p)
+{
+	const bool is_before = e->tsc < base;
+	const uint64_t ticks = is_before ? base - e->tsc : e->tsc - base;
+
+	if (l) {
+		l->ns = is_before ? UINT64_MAX : us_ns(&w->us, ticks);
+		l->has_ns = l->ns != UINT64_MAX;
+	}
+	if (is_text) {
+		p = PUT(p, "{\"tsc\":");
+		p = digits_u64(p, e->tsc);
+	}
+	if (is_text || !l->has_ns)
+		FIELD(us, ",\"us\":", put_us(p, &w->us, ticks, is_before), "");
+	/* a number ends, as in a line */
+	return is_text || l->has_ns ? p : PUT(p, ",");
+}
+
+INLINE char *put_object(const struct us *us, const struct entry *e, struct traceline *l, bool is_text, char *p)
+{
+	p = is_text ? PUT(p, ",\"object\":{") : p;
+	if (e->object == OBJECT_UNKNOWN)
+		FIELD(object_id, "\"id\":\"", PUT(p, "n/a"), "\",");
+	else if (e->object != OBJECT_UNTYPED)
+		FIELD(object_id, "\"id\":\"", put_id(p, e->object_prefix, e->object_number), "\",");
+	if (l) {
+		l->object_value = e->object_value;
+		l->has_age = e->object == OBJECT_KNOWN;
+		l->age_ns = l->has_age ? us_ns(us, e->object_age) : 0;
+	}
+	if (e->object == OBJECT_KNOWN && (is_text || l->age_ns == UINT64_MAX))
+		FIELD(object_us, "\"us\":", us_format(us, p, e->object_age), ",");
+	if (!is_text)
+		return PUT(p, ",");
+	p = PUT(p, "\"value\":\"");
+	p = digits_hex(p, e->object_value);
+	return PUT(p, "\"}");
+}
+
+INLINE char *put_args(const struct line_tpoint *text, const struct entry *e, struct traceline *l, char *p)
+{
+	for (unsigned i = 0; i < e->num_args; i++) {
+		const size_t before = i ? LENGTH(",\"") : LENGTH(ARGS "\"");
+		const bool is_quoted = e->tpoint->args[i].type == TRACE_PTR;
+		const char *start = p;
+
+		p = put_value(put(p, text->args[i]), e, i);
+		if (!l)
+			continue;
+		l->args[i].key = (struct slice){start + before, text->args[i].n - before - LENGTH("\":") - is_quoted};
+		l->args[i].value = slice_between(start + text->args[i].n - is_quoted, p);
+	}
+	if (l) {
+		l->num_args = e->num_args;
+		l->has_args = e->num_args;
+		l->args_end = p;
+	}
+	if (e->num_args)
+		*p++ = '}';
+	return p;
+}
+
+INLINE char *put_entry(struct line_writer *w, const struct entry *e, uint64_t base, struct traceline *l, bool is_text,
+		       char *p)
 {
 	const struct line_tpoint *text = tpoint_text(w, e->tpoint);
-	char *p = out_room(w->out, text->room + e->owner.n);
+	const struct line_lcore *lcore = lcore_text(w, e->lcore);
+	const size_t id_end = LENGTH(LCORE) + lcore->id_n;
+	const char *start;
 
-	p = PUT(p, "{\"tsc\":");
-	p = digits_u64(p, e->tsc);
-	p = PUT(p, ",\"us\":");
-	if (e->tsc < base)
-		*p++ = '-';
-	p = us_format(&w->us, p, e->tsc < base ? base - e->tsc : e->tsc - base);
-	if (w->anchors) {
-		p = PUT(p, ",\"time\":\"");
-		p = wall_write(&w->wall, p, anchors_time(w->anchors, e->tsc, w->us.rate));
-		p = PUT(p, "\"");
+	p = put_time(w, e, base, l, is_text, p);
+	if (is_text && w->anchors)
+		FIELD(time, ",\"time\":\"", wall_write(&w->wall, p, anchors_time(w->anchors, e->tsc, w->us.rate)),
+		      "\"");
+	p = put_shared(p, lcore->text, is_text, &start);
+	if (l) {
+		l->lcore = (struct slice){start + LENGTH(LCORE), lcore->id_n};
+		if (lcore->text.n > id_end)
+			l->thread = unquoted(start, lcore->text.n, id_end + LENGTH(THREAD));
 	}
-	p = put(p, lcore_text(w, e->lcore)->text);
 	if (text->name.n) {
-		p = put(p, text->name);
+		p = put_shared(p, text->name, is_text, &start);
+		if (l)
+			l->tpoint = unquoted(start, text->name.n, LENGTH(TPOINT));
 	} else {
 		/* no definition has this id */
-		p = PUT(p, ",\"tpoint\":\"#");
-		p = digits_u64(p, e->tpoint_id);
-		p = PUT(p, "\"");
+		FIELD(tpoint, ",\"tpoint\":\"", digits_u64(PUT(p, "#"), e->tpoint_id), "\"");
 	}
-	if (e->poller_prefix) {
-		p = PUT(p, ",\"poller\":\"");
-		p = put_poller(p, e);
-		p = PUT(p, "\"");
-	}
+	if (e->poller_prefix)
+		FIELD(poller, ",\"poller\":\"", put_poller(p, e), "\"");
 	if (e->owner.n) {
-		p = PUT(p, ",\"owner\":");
-		memcpy(p, e->owner.p, e->owner.n);
-		p += e->owner.n;
+		start = e->owner.p;
+		if (is_text) {
+			p = PUT(p, ",\"owner\":");
+			start = memcpy(p, e->owner.p, e->owner.n);
+			p += e->owner.n;
+		}
+		if (l)
+			l->owner = unquoted(start, e->owner.n, 0);
 	}
-	if (e->size) {
-		p = PUT(p, ",\"size\":");
-		p = digits_u64(p, e->size);
-	}
+	if (e->size)
+		FIELD(size, ",\"size\":", digits_u64(p, e->size), "");
 	if (e->object != NO_OBJECT)
-		p = put_object(p, &w->us, e);
-	if (e->related) {
-		p = PUT(p, ",\"related\":\"");
-		p = put_id(p, e->related_prefix, e->related_number);
-		p = PUT(p, "\"");
-	}
-	for (unsigned i = 0; i < e->num_args; i++)
-		p = put_value(put(p, text->args[i]), e, i);
-	if (e->num_args)
-		p = PUT(p, "}");
+		p = put_object(&w->us, e, l, is_text, p);
+	if (e->related)
+		FIELD(related, ",\"related\":\"", put_id(p, e->related_prefix, e->related_number), "\"");
+	return put_args(text, e, l, p);
+}
+
+/* The end of a text. */
+INLINE void finish_text(struct line_writer *w, const struct entry *e, char *p)
+{
 	if (e->torn)
 		p = PUT(p, ",\"torn\":true");
 	if (e->lost)
@@ -239,120 +319,34 @@ void line_write(struct line_writer *w, const struct entry *e, uint64_t base)
 	out_commit(w->out, p);
 }
 
-/* Without its first n bytes and its quotes. */
-static struct slice unquoted(struct slice s, size_t n)
+static void clear(struct traceline *l, const struct entry *e)
 {
-	return (struct slice){s.p + n + 1, s.n - n - 2};
-}
-
-static void fill_lcore(struct traceline *l, const struct line_lcore *text)
-{
-	const size_t end = LENGTH(LCORE) + text->id_n;
-
-	l->lcore = (struct slice){text->text.p + LENGTH(LCORE), text->id_n};
-	if (text->text.n > end)
-		l->thread = unquoted(text->text, end + LENGTH(THREAD));
-}
-
-/* Writes a time that is no number of nanoseconds. */
-static char *fill_us(struct slice *text, char *p, const struct us *us, uint64_t ticks, bool is_before)
-{
-	const char *start = p;
-
-	if (is_before)
-		*p++ = '-';
-	p = us_format(us, p, ticks);
-	*text = slice_between(start, p);
-	/* a number ends, as in a line */
-	return PUT(p, ",");
-}
-
-static char *fill_object(struct traceline *l, char *p, const struct us *us, const struct entry *e)
-{
-	const char *start = p;
-
-	l->object_value = e->object_value;
-	if (e->object == OBJECT_UNKNOWN) {
-		l->object_id = slice_of("n/a");
-	} else if (e->object != OBJECT_UNTYPED) {
-		p = put_id(p, e->object_prefix, e->object_number);
-		l->object_id = slice_between(start, p);
-	}
-	l->has_age = e->object == OBJECT_KNOWN;
-	l->age_ns = l->has_age ? us_ns(us, e->object_age) : 0;
-	return l->age_ns == UINT64_MAX ? fill_us(&l->object_us, p, us, e->object_age, false) : p;
-}
-
-static void fill_args(struct traceline *l, char *p, const struct line_tpoint *text, const struct entry *e)
-{
-	for (unsigned i = 0; i < e->num_args; i++) {
-		struct traceline_arg *arg = &l->args[i];
-		const size_t before = i ? LENGTH(",\"") : LENGTH(ARGS "\"");
-		const bool is_quoted = e->tpoint->args[i].type == TRACE_PTR;
-		const char *start;
-
-		arg->key = (struct slice){p + before, text->args[i].n - before - LENGTH("\":") - is_quoted};
-		p = put(p, text->args[i]);
-		start = p - is_quoted;
-		p = put_value(p, e, i);
-		arg->value = slice_between(start, p);
-	}
-	l->num_args = e->num_args;
-	l->has_args = e->num_args;
-	l->args_end = p;
-	*p = '}';
-}
-
-static char *fill_time(struct traceline *l, char *p, const struct us *us, const struct entry *e, uint64_t base)
-{
-	const bool is_before = e->tsc < base;
-
-	l->ns = is_before ? UINT64_MAX : us_ns(us, e->tsc - base);
-	l->has_ns = l->ns != UINT64_MAX;
-	return l->has_ns ? p : fill_us(&l->us, p, us, is_before ? base - e->tsc : e->tsc - base, is_before);
-}
-
-void line_fill(struct line_writer *w, const struct entry *e, uint64_t base, struct traceline *l)
-{
-	const struct line_tpoint *text = tpoint_text(w, e->tpoint);
-	const char *start;
-	char *p;
-
 	if (l->cap < TRACE_ARGS) {
 		l->args = mem_resize(l->args, TRACE_ARGS, sizeof(*l->args));
 		l->cap = TRACE_ARGS;
 	}
-	*l = (struct traceline){.tsc = e->tsc, .torn = e->torn, .lost = e->lost, .args = l->args, .cap = l->cap};
+	*l = (struct traceline){
+		.tsc = e->tsc, .torn = e->torn, .lost = e->lost, .args = l->args, .cap = l->cap, .known = l->known};
+}
+
+void line_write(struct line_writer *w, const struct entry *e, uint64_t base)
+{
+	char *p = out_room(w->out, tpoint_text(w, e->tpoint)->room + e->owner.n);
+
+	finish_text(w, e, put_entry(w, e, base, NULL, true, p));
+}
+
+void line_fill(struct line_writer *w, const struct entry *e, uint64_t base, struct traceline *l)
+{
+	clear(l, e);
 	w->filled.len = 0;
-	p = out_room(&w->filled, text->room);
-	p = fill_time(l, p, &w->us, e, base);
-	fill_lcore(l, lcore_text(w, e->lcore));
-	if (text->name.n) {
-		l->tpoint = unquoted(text->name, LENGTH(TPOINT));
-	} else {
-		start = p;
-		*p++ = '#';
-		p = digits_u64(p, e->tpoint_id);
-		l->tpoint = slice_between(start, p);
-	}
-	if (e->poller_prefix) {
-		start = p;
-		p = put_poller(p, e);
-		l->poller = slice_between(start, p);
-	}
-	if (e->owner.n)
-		l->owner = unquoted(e->owner, 0);
-	if (e->size) {
-		start = p;
-		p = digits_u64(p, e->size);
-		l->size = slice_between(start, p);
-	}
-	if (e->object != NO_OBJECT)
-		p = fill_object(l, p, &w->us, e);
-	if (e->related) {
-		start = p;
-		p = put_id(p, e->related_prefix, e->related_number);
-		l->related = slice_between(start, p);
-	}
-	fill_args(l, p, text, e);
+	put_entry(w, e, base, l, false, out_room(&w->filled, tpoint_text(w, e->tpoint)->room));
+}
+
+void line_write_filled(struct line_writer *w, const struct entry *e, uint64_t base, struct traceline *l)
+{
+	char *p = out_room(w->out, tpoint_text(w, e->tpoint)->room + e->owner.n);
+
+	clear(l, e);
+	finish_text(w, e, put_entry(w, e, base, l, true, p));
 }
