@@ -80,7 +80,7 @@ L
     deep >in
     status_is 0 trace-spans in
     diff - <(echo "$output") <<'L'
-         US     LIFE ID      TYPE   BLOCKS BDEV       WHO          SHARES
+         US     LIFE ID      TYPE   BLOCKS BDEV       CONNECTION   SHARES
     100.000  11.5 us r0      read        8 Nvme0n1    10.0.0.1:5/2 drive 43% reply 21% bdev 17%
 L
     sed 's/"args":{"qd":3}/"args":{"qpair":{"ptr":"0x1","qid":7,"hostnqn":"nqn.2026-11.fleet:host-3"}}/' in >joined
@@ -819,7 +819,7 @@ r0 admin?'
     } | merged >in
     status_is 0 trace-spans --open in
     diff - <(echo "$output") <<'L'
-         US      AGE ID      TYPE   BDEV       WHO            WAITS FOR
+         US      AGE ID      TYPE   BDEV       CONNECTION     WAITS FOR
       0.500  19.5 us r1      read   -          -            17.5 us bdev: TCP_RE…ING > BDEV_IO_START
       1.000  19.0 us r0      -      -          -            18.0 us buffer: TCP_REQ_NEED_BUFFER
 L
@@ -846,7 +846,7 @@ L
     } | merged >in
     status_is 0 trace-spans -q -s -k id=r0 in
     diff - <(echo "$output") <<'L'
-         US     LIFE ID      TYPE   BLOCKS BDEV       WHO          SHARES
+         US     LIFE ID      TYPE   BLOCKS BDEV       CONNECTION   SHARES
       1.000  70.2 us r0      -           - -          x            network 43% buffer 28% host 28%
      WAIT          US WHO          TPOINT                  OBJECT          SIZE ARGS
      0 ns       1.000 x            TCP_REQ_NEW             r0                 -
@@ -1143,7 +1143,7 @@ parts() {
     status_is 0 trace-spans -s in
     equal "$stderr" ''
     diff - <(echo "$output") <<'L'
-         US     LIFE ID      TYPE   BLOCKS BDEV       WHO          SHARES
+         US     LIFE ID      TYPE   BLOCKS BDEV       CONNECTION   SHARES
     100.000   230 us r0      read        8 -          -            bdev 95% (off_cpu 78% disk >87%)
      WAIT          US WHO          TPOINT                  OBJECT          SIZE ARGS
      0 ns     100.000 -            TCP_REQ_NEW             r0                 -
@@ -1245,7 +1245,7 @@ wide() {
     }
     command trace-spans -q -l lifetimes trace >plain
     trace-spans -q -j -l lifetimes trace >lines
-    chosen US LIFE ID TYPE BLOCKS WHO LCORE TO_REPLY buffer bdev FLAGS <plain >have
+    chosen US LIFE ID TYPE BLOCKS CONNECTION LCORE TO_REPLY buffer bdev FLAGS <plain >have
     jq -c '[.us, .life, .id, .io.type // "-", .io.blocks // "-", .connection // "-", .lcore, .to_reply // .life, .layers.buffer, .layers.bdev,
         ([if .open then "open" else empty end, if .cut then "cut" else empty end] | join(" ") | if . == "" then "-" else . end)]' lines | plain >want
     jq -R -c 'split("\t") | map(tonumber? // .)' have | plain | diff want -
@@ -1437,7 +1437,7 @@ L
     { entry 100.000 TCP_REQ_NEED_BUFFER r0 30.000 0x10; entry 110.000 TCP_REQ_HAVE_BUFFER r0 40.000 0x10; entry 500.000 A x0 - 0x20; } >age
     status_is 0 sh "trace-spans -s --open age | cut -c 1-72 | sed 's/ *\$//'"
     diff - <(echo "$output") <<'L'
-         US      AGE ID      TYPE   BDEV       WHO            WAITS FOR
+         US      AGE ID      TYPE   BDEV       CONNECTION     WAITS FOR
     100.000   430 us r0      -      -          -             390 us targ
      WAIT          US WHO          TPOINT                  OBJECT
   30.0 us     100.000 -            TCP_REQ_NEED_BUFFER     r0
@@ -1445,7 +1445,7 @@ L
 *  390 us no entry since
           lcore 0 wrote nothing for 390 us, else 1 entry: 1 of A
 
-         US      AGE ID      TYPE   BDEV       WHO            WAITS FOR
+         US      AGE ID      TYPE   BDEV       CONNECTION     WAITS FOR
     500.000     0 ns x0      -      -          -               0 ns targ
      WAIT          US WHO          TPOINT                  OBJECT
      0 ns     500.000 -            A                       x0
@@ -1561,7 +1561,7 @@ L
 L
     status_is 0 sh "trace-spans in | sed 's/.*100%//'"
     diff - <(echo "$output") <<'L'
-         US     LIFE ID      TYPE   BLOCKS BDEV       WHO          SHARES
+         US     LIFE ID      TYPE   BLOCKS BDEV       CONNECTION   SHARES
  (off_cpu ?)
  (off_cpu >59%)
 

@@ -29,7 +29,7 @@ static const struct {
 	[BLOCKS] = {"BLOCKS", 6, 6, 100, 130, false},
 	[BDEV] = {"BDEV", 10, 16, 80, 100, true},
 	[LBA] = {"LBA", 10, 10, 140, 150, false},
-	[WHO] = {"WHO", 12, 20, 0, 70, true},
+	[WHO] = {"CONNECTION", 12, 20, 0, 70, true},
 	[LCORE] = {"LCORE", 5, 5, 120, 130, false},
 	[TO_REPLY] = {"TO_REPLY", OUT_DURATION + 1, OUT_DURATION + 1, 115, NEVER, false},
 	[WAITS] = {"WAITS", OUT_DURATION, OUT_DURATION, NEVER, 0, false},
@@ -397,7 +397,7 @@ static void put_plain(struct print *p, struct out *out, const struct span *s, co
 
 static void put_plain_heading(struct out *out, bool open)
 {
-	out_printf(out, "US\t%s\tID\tTYPE\tBLOCKS\tBDEV\tLBA\tWHO\tLCORE\t%s", open ? "AGE" : "LIFE",
+	out_printf(out, "US\t%s\tID\tTYPE\tBLOCKS\tBDEV\tLBA\tCONNECTION\tLCORE\t%s", open ? "AGE" : "LIFE",
 		   open ? "WAITS" : "TO_REPLY");
 	for (enum layer i = 0; i < LAYERS; i++)
 		out_printf(out, "\t%s", spdk_layers[i]);

@@ -233,7 +233,8 @@ static enum input_kind heading_kind(struct slice line)
 	if ((slice_is(first, "TIME(s)") && slice_is(second, "COMM")) ||
 	    (slice_is(first, "us") && slice_is(second, "comm")))
 		return KIND_LIVE_TEXT;
-	if (slice_is(first, "US") && (slice_is(second, "LIFE") || slice_is(second, "AGE")))
+	if ((slice_is(first, "US") && (slice_is(second, "LIFE") || slice_is(second, "AGE"))) ||
+	    (slice_is(first, "us") && (slice_is(second, "life") || slice_is(second, "age"))))
 		return KIND_SPANS_TEXT;
 	return KIND_UNKNOWN;
 }
