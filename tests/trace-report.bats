@@ -663,14 +663,18 @@ not_read() {
 }
 
 @test "the slowest are those that took longest, also in their replies" {
-    # of the second host a slow one, and one whose reply takes longer
+    # of the second host a slow one, and one whose reply takes longer; and an I/O of the target itself
     {
         printf '%s\n' '{"layout":"any","tsc_rate":1000000000}' \
             '{"id":1,"poller":"t01","tsc":1,"description":"10.0.0.1:5000 nqn.s 10.0.0.9:4420 qid:1"}' \
             '{"id":2,"poller":"t02","tsc":1,"description":"10.0.0.2:5000 nqn.s 10.0.0.9:4420 qid:1"}' \
             '{"tpoint":"TCP_REQ_NEW","id":80,"owner_type":"t","object_type":"r","new_object":true}' \
             '{"tpoint":"TCP_REQ_TRANSFER_C2H","id":86,"owner_type":"t","object_type":"r","new_object":false}' \
-            '{"tpoint":"TCP_REQ_COMPLETED","id":87,"owner_type":"t","object_type":"r","new_object":false}'
+            '{"tpoint":"TCP_REQ_COMPLETED","id":87,"owner_type":"t","object_type":"r","new_object":false}' \
+            '{"id":3,"poller":"b03","tsc":1,"description":"bdev_Own"}' \
+            '{"tpoint":"BDEV_IO_START","id":100,"owner_type":"b","object_type":"i","new_object":true}' \
+            '{"tpoint":"BDEV_IO_DONE","id":101,"owner_type":"b","object_type":"i","new_object":false}' \
+            '{"tsc":50000,"us":50.000,"lcore":0,"tpoint":"BDEV_IO_START","poller":"b03","object":{"id":"i1","value":"0x99"}}'
         awk 'function line(us, name, owner, n, age) {
                 printf "%d {\"tsc\":%d,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"TCP_REQ_%s\",\"poller\":\"t0%d\",\"object\":{\"id\":\"r%d\",%s\"value\":\"0x%x\"}}\n",
                     us, us * 1000, us, name, owner, n, age ? sprintf("\"us\":%d.000,", age) : "", 4096 + n
@@ -682,10 +686,11 @@ not_read() {
                 for (i = 1; i <= 50; i++) request(100 * i, 1, i, 5, 6)
                 request(6000, 2, 60, 900, 1000); request(8000, 2, 61, 100, 5000)
             }' | sort -s -n -k 1,1 | cut -d ' ' -f 2-
+        echo '{"tsc":20000000,"us":20000.000,"lcore":0,"tpoint":"BDEV_IO_DONE","poller":"b03","object":{"id":"i1","us":19950.000,"value":"0x99"}}'
     } | mktrace >trace
     trace-report trace >page
-    equal "$(section 'the slowest' | grep -o '^  [0-9.]* [mu]s, us=[0-9.]*' | head -n 2)" '  5.00 ms, us=7900.000
-  1.00 ms, us=5900.000'
+    equal "$(section 'the slowest' | grep -o '^  [0-9.]* [mu]s, us=[0-9.]*' | head -n 2)" '  5.00 ms, us=7950.000
+  1.00 ms, us=5950.000'
 }
 
 # A trace of N reads that come at once and of 10 us each, of which two at a time have a buffer.

@@ -318,7 +318,7 @@ static void see_request(struct facts *f, const struct span *s, const struct span
 	if (span->open && span->maybe_admin)
 		return;
 	pools_see(&f->pools, &f->measured.spans, s, span);
-	keep_longest(f, s, span->connection.n ? f->slowest : f->slowest_own, span->life + span->unread);
+	keep_longest(f, s, span->host.n ? f->slowest : f->slowest_own, span->life + span->unread);
 }
 
 /* A measured.emit function. */
