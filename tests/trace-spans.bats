@@ -837,7 +837,7 @@ L
         object r3 0x30 '"poller":"t300","owner":"x"' 0.330 TCP_REQ_NEW 0.340 TCP_REQ_NEED_BUFFER 30.000 TCP_REQ_EXECUTING
         object r2 0x25 '"poller":"t302","owner":"y"' 0.350 TCP_REQ_NEW 0.360 TCP_REQ_NEED_BUFFER 0.370 TCP_REQ_EXECUTING
         object s8 0x80 '"related":"r9","args":{"ctx":"0x90"}' 1.500 SOCK_REQ_QUEUE 70.000 SOCK_REQ_PEND
-        object r0 0x10 '"poller":"t300","owner":"x"' 1.000 TCP_REQ_NEW 1.100 TCP_REQ_NEED_BUFFER 21.100 TCP_REQ_TX_H_TO_C 41.100 TCP_REQ_RDY_TO_EXECUTE
+        object r0 0x10 '"poller":"t300","owner":"x"' 1.000 TCP_REQ_NEW 1.100 TCP_REQ_NEED_BUFFER 21.100 TCP_REQ_TX_H_TO_C 41.100 TCP_REQ_EXECUTED
         object s0 0x20 '"related":"r0","args":{"ctx":"0x10"}' 41.200 SOCK_REQ_QUEUE 71.000 SOCK_REQ_PEND 71.100 SOCK_REQ_COMPLETE
         entry 71.200 TCP_REQ_COMPLETED r0 70.200 0x10 '"poller":"t300","owner":"x"'
         for us in 22 23 24 25; do
@@ -855,7 +855,7 @@ L
           waited for a buffer while 2 others did
           3 requests had a buffer, 2 of them of 10.0.0.1:9/2
           lcore 0 wrote nothing for 19.6 us, else 1 entry: 1 of x
-* 20.0 us      41.100 x            TCP_REQ_RDY_TO_EXECUTE  r0                 -
+* 20.0 us      41.100 x            TCP_REQ_EXECUTED        r0                 -
           the connection received 3 other PDUs meanwhile
           lcore 0 wrote nothing for 11.1 us, else 1 entry: 1 of x
    100 ns      41.200 -            SOCK_REQ_QUEUE          s0(r0)             - ctx=0x10
@@ -902,6 +902,22 @@ waits() { # ID FILE
     # in flight: until the end
     { cat in; poller 0 600 600 1; } >longer
     equal "$(waits r1 longer | tail -n 1)" '{"us":450.000,"at":30.000,"state":"TCP_REQ_EXECUTED","layer":"target","lcore":0,"entries":8,"silent":310.000,"ended_by":"t9","ended_before":120.000,"active":140.000,"of":{"t9":[3,94.000],"10.0.0.1:5/1":[2,30.000],"bdev_Null1":[2,15.000],"SOME":[1,1.000]}}'
+}
+
+@test "an lcore works until the call that passes a request on has returned" {
+    {
+        object r0 0x10 '"poller":"t300","owner":"10.0.0.1:5 qid:1"' 1.000 TCP_REQ_NEW 2.000 TCP_REQ_EXECUTING
+        object i0 0x30 '"related":"r0","args":{"ctx":"0x10"}' 1.500 BDEV_IO_START 5000.000 BDEV_IO_DONE
+        # as an unmap, whose bdev I/O is not the request's
+        object r1 0x20 '"poller":"t301","owner":"10.0.0.2:6 qid:2"' 8.000 TCP_REQ_NEW 9.000 TCP_REQ_RDY_TO_EXECUTE 4010.000 TCP_REQ_EXECUTING
+        object i1 0x40 '"args":{"ctx":"0x99"}' 10.000 BDEV_IO_START
+    } | merged >in
+    equal "$(waits r0 in | plain | jq -c '[.us, .silent, .active, .of["10.0.0.2:6/2"]]')" '[4998,990,4008,[3,4007]]'
+    # its own time is no silence, either
+    equal "$(trace-spans -q -j -k id=r1 in | plain | jq -c '.waits[] | select(.us == 4001) | [.state, .silent, .active]')" '["TCP_REQ_RDY_TO_EXECUTE",0,4001]'
+    # where it has not returned, another request says so
+    sed -i '/"us":4010.000/s/r1/r7/; /"us":4010.000/s/0x20/0x70/' in
+    equal "$(waits r0 in | plain | jq -c .silent)" 4000
 }
 
 # Requests of a host, a line for each: the number of the request, and when it starts.

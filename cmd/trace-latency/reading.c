@@ -131,7 +131,7 @@ static void start_file(struct reading *r)
 				  .slack_ns = r->interval ? SPANS_GRACE_NS : 0,
 				  .context = r,
 				  .emit = add_span,
-				  .has_lcores = shares};
+				  .has_lcores = shares || r->reactors};
 	if (sums->group.n || shares || r->pause)
 		r->spans.entry = see_entry;
 	if (r->reactors) {

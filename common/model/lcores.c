@@ -126,9 +126,9 @@ static struct lcores_entry *entry_of(const struct lcore *lcore, uint64_t number)
 /* ns: the time before an entry. */
 static void add_pause(struct lcores_pauses *pauses, uint64_t ns, const struct lcores_entry *entry)
 {
-	if (ns <= LCORES_ACTIVE_NS)
+	if (ns <= LCORES_ACTIVE_NS || entry->is_work)
 		pauses->active += ns;
-	if (ns <= pauses->longest)
+	if (ns <= pauses->longest || entry->is_work)
 		return;
 	pauses->longest = ns;
 	pauses->end = entry->ns;
@@ -199,7 +199,7 @@ static void start_block(struct lcore *lcore, uint64_t number)
 		append_sum(&block->sums, lcore->sums.all[i]);
 }
 
-void lcores_keep(struct lcores *l, uint32_t index, uint32_t order, uint32_t who)
+void lcores_keep(struct lcores *l, uint32_t index, uint32_t order, uint32_t who, bool is_work)
 {
 	struct lcore *lcore = &l->all[index];
 	uint64_t number = lcore->num_kept;
@@ -208,7 +208,7 @@ void lcores_keep(struct lcores *l, uint32_t index, uint32_t order, uint32_t who)
 		start_block(lcore, number / LCORES_BLOCK);
 	if (number < LCORES_KEPT)
 		lcore->kept = mem_room(lcore->kept, number, &lcore->cap_kept);
-	*entry_of(lcore, number) = (struct lcores_entry){lcore->last, order, who};
+	*entry_of(lcore, number) = (struct lcores_entry){lcore->last, is_work, order, who};
 	lcore->num_kept++;
 }
 
@@ -296,7 +296,9 @@ static void read_range(const struct lcore *lcore, uint64_t from, uint64_t to, ui
 {
 	uint64_t first = (from + LCORES_BLOCK - 1) / LCORES_BLOCK, last = to / LCORES_BLOCK;
 	struct lcores_pauses pauses = {};
+	uint64_t pause = 0; /* the last one */
 	struct lcores_sum *sum;
+	bool is_work;
 
 	/* the block of the next entry has not started yet */
 	last -= to == lcore->num_kept && to % LCORES_BLOCK == 0;
@@ -307,10 +309,11 @@ static void read_range(const struct lcore *lcore, uint64_t from, uint64_t to, ui
 	} else {
 		read_entries(lcore, from, to, &work->sums, &pauses);
 	}
-	work->silence = 0;
 	if (until > entry_of(lcore, to - 1)->ns && !has_gap(lcore, to, to))
-		work->silence = until - entry_of(lcore, to - 1)->ns;
-	work->active = pauses.active + (work->silence <= LCORES_ACTIVE_NS ? work->silence : 0);
+		pause = until - entry_of(lcore, to - 1)->ns;
+	is_work = to < lcore->num_kept && entry_of(lcore, to)->is_work && entry_of(lcore, to)->ns == until;
+	work->silence = is_work ? 0 : pause;
+	work->active = pauses.active + (is_work || pause <= LCORES_ACTIVE_NS ? pause : 0);
 	if (pauses.longest <= work->silence)
 		return;
 	work->silence = pauses.longest;
@@ -357,7 +360,7 @@ void lcores_work(const struct lcores *l, const struct lcores_moment *from, const
 	if (end >= first)
 		read_range(lcore, first, end, to->ns, work);
 	/* entries that are not kept */
-	past = past_silence(lcore, from->ns, to->ns);
+	past = work->read < work->entries ? past_silence(lcore, from->ns, to->ns) : 0;
 	if (past <= work->silence)
 		return;
 	work->silence = past;

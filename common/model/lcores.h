@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the lcores of a trace wrote, those of each source: when, how much, and for whom. A silence is the time between
- * two consecutive entries of an lcore, unless entries are missing between them: that is a gap. Between entries that
- * come within LCORES_ACTIVE_NS of each other, the lcore counts as active. The cost of an entry does not depend on what
- * came before it, and the memory of an lcore is bounded.
+ * two consecutive entries of an lcore, unless entries are missing between them: that is a gap; or it has worked between
+ * them: it counts as active then, as it does between entries that come within LCORES_ACTIVE_NS of each other. The cost of
+ * an entry does not depend on what came before it, and the memory of an lcore is bounded.
  */
 #pragma once
 
@@ -48,9 +48,10 @@ struct lcore {
 	struct lcores_length {
 		uint64_t n, ns;
 	} lengths[65];
+	uint32_t call; /* for spans.c: the request that it is in the call for, plus 1 */
 	/* rings of entries, and of the sums before each block of them with the silences in the block before */
 	struct lcores_entry {
-		uint64_t ns;
+		uint64_t ns : 63, is_work : 1;
 		uint32_t order, who;
 	} * kept;
 	struct lcores_block {
@@ -80,9 +81,10 @@ uint32_t lcores_add(struct lcores *l, const struct traceline *line, uint64_t ns)
 
 /*
  * Keeps the latest entry of an lcore for lcores_work(). order: its position in the trace, modulo 2^32; who: whom it was
- * for, a number of the caller. To be called for each entry or for none.
+ * for, a number of the caller; is_work: the lcore has worked since the entry before. To be called for each entry or for
+ * none.
  */
-void lcores_keep(struct lcores *l, uint32_t lcore, uint32_t order, uint32_t who);
+void lcores_keep(struct lcores *l, uint32_t lcore, uint32_t order, uint32_t who, bool is_work);
 
 /*
  * The longest silence of an lcore between two times, in ns: one that began before or that lasts on counts as far as it

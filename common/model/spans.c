@@ -829,6 +829,25 @@ static const char *see_object(struct spans *spans, const struct traceline *line,
 	return NULL;
 }
 
+/*
+ * Whether the lcore of the current line has worked since its entry before: from when a request is ready to execute until
+ * it writes that it does, the lcore is in the call that passes it on.
+ */
+static bool is_in_call(struct spans *spans)
+{
+	struct lcore *lcore = &spans->lcores.all[spans->lcore];
+	const struct span *s = spans->current;
+	uint32_t call = lcore->call;
+	const struct spdk_tpoint *tpoint;
+
+	if (!s || s->has_parent || spans_kind(spans, s) != SPDK_OTHER)
+		return call;
+	tpoint = spans_tpoint(spans, s->states[s->n - 1].state);
+	lcore->call = tpoint->passes_on && tpoint->layer == LAYER_TARGET && !tpoint->executes ? s->index + 1 : 0;
+	/* of another one, the end is missing */
+	return call == s->index + 1;
+}
+
 const char *spans_line(struct spans *spans, const struct traceline *line, struct slice text)
 {
 	uint64_t ns;
@@ -845,13 +864,16 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 	advance(spans, ns);
 	spans->lines++;
 	spans->lcore = MAP_NONE;
+	spans->is_work = false;
 	spans->current = NULL;
 	if (spans->has_lcores && !spans_is_live(line))
 		spans->lcore = lcores_add(&spans->lcores, line, ns);
 	error = line->object_id.p ? see_object(spans, line, text, ns) : see_other(spans, line, ns);
+	if (spans->lcore != MAP_NONE)
+		spans->is_work = is_in_call(spans);
 	if (spans->who && spans->lcore != MAP_NONE)
 		lcores_keep(&spans->lcores, spans->lcore, spans->lines,
-			    spans->who(spans->context, spans->current, line));
+			    spans->who(spans->context, spans->current, line), spans->is_work);
 	return error;
 }
 

@@ -65,6 +65,7 @@ struct spans {
 	struct latest gaps;   /* entries before which others are missing */
 	uint32_t lcore;       /* of the current line, in lcores; MAP_NONE: of none, or there are too many */
 	struct span *current; /* the span of that line, or NULL */
+	bool is_work;         /* that lcore has worked since its entry before, for one request */
 	struct reactors reactors;
 	struct disks disks;
 	struct admin admin;

@@ -71,17 +71,17 @@ static void reset(struct lcore_silence *silence)
 	silence->cause.len = 0;
 }
 
-/* The silence since the latest entry lasts until ns. */
-static void measure_silence(const struct lcore_rows *rows, struct lcore_row *row, uint64_t ns)
+/* The silence since the latest entry lasts until ns, unless the lcore has worked meanwhile. */
+static void measure_silence(const struct lcore_rows *rows, struct lcore_row *row, uint64_t ns, bool is_work)
 {
 	uint64_t begin = begin_of(rows, row);
 	struct lcore_silence *longest = &row->longest;
 
 	if (ns <= begin)
 		return;
-	if (ns - row->last <= LCORES_ACTIVE_NS)
+	if (ns - row->last <= LCORES_ACTIVE_NS || is_work)
 		row->active += ns - begin;
-	if (ns - begin <= longest->ns)
+	if (ns - begin <= longest->ns || is_work)
 		return;
 	reset(longest);
 	longest->begin = begin;
@@ -131,7 +131,7 @@ void lcore_rows_line(struct lcore_rows *rows, const struct traceline *line, uint
 		row = add_row(rows, line->source, source, lcore);
 	/* what the lcore did where entries are missing is not known */
 	if (!line->lost)
-		measure_silence(rows, row, ns);
+		measure_silence(rows, row, ns, rows->spans->is_work);
 	reset(&row->now);
 	row->last = max_u64(row->last, ns);
 	row->entries++;
@@ -274,7 +274,7 @@ struct lcore_sum *lcore_rows_end(struct lcore_rows *rows, bool last)
 		uint64_t from = max_u64(rows->interval.from, times->first);
 		uint64_t to = last ? times->last : rows->interval.to;
 
-		measure_silence(rows, row, to);
+		measure_silence(rows, row, to, false);
 		sums[i].row = row;
 		sums[i].ns = to > from ? to - from : 0;
 		if (row->source != MAP_NONE)
