@@ -117,6 +117,10 @@ r5 buffer > deadlock'
         bdev_done "$i" Far "r$i"; ends "$i" t1
     done
     cp entries before
+    # what the lcore does for them is for the host that they are of
+    equal "$(lines | trace-spans -qj | jq -r 'select(.id == "r100" or .id == "r109") | "\(.id) \(.waits[].of | keys[])"' | sort -u)" \
+        'r100 10.0.0.3:5000/1
+r109 10.0.0.1:5000/1'
     request 1 t1; executes 1 t1 Far 0; request 2 t3
     equal "$(behind)" 'r1 requests of 10.0.0.3:5000 > buffer > deadlock
 r2 buffer > deadlock'

@@ -27,11 +27,13 @@ static const struct span *io_below(const struct spans *spans, const struct span 
 
 void behind_see(struct behind *b, const struct span *s, uint32_t before)
 {
-	const struct span *above;
+	const struct span *above, *of;
 
 	if (!spans_is_bdev_io(b->spans, s))
 		return;
-	remote_see(&b->remote, s, before != MAP_NONE);
+	of = remote_see(&b->remote, s, before != MAP_NONE);
+	if (of)
+		holders_serve(b->holders, s, of);
 	if (before != MAP_NONE) {
 		b->ios -= b->ios > 0;
 		return;

@@ -13,12 +13,14 @@
 #pragma once
 
 #include "connection.h"
+#include "holders.h"
 #include "remote.h"
 
 /* All zero at first, but for the first ones; the areas of spans are those of holders.h. */
 struct behind {
 	struct spans *spans;
 	struct connections *connections;
+	struct holders *holders;
 	uint64_t pool; /* of bdev_io; 0: not known */
 
 	struct behind_node {

@@ -81,6 +81,7 @@ void measured_start(struct measured *m)
 		holders_start(&m->holders, spans, &m->connections);
 		m->behind.spans = m->behind.remote.spans = spans;
 		m->behind.connections = &m->connections;
+		m->behind.holders = &m->holders;
 		spans->who = find_who;
 		spans->held = keep_held;
 	}

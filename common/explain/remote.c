@@ -34,16 +34,23 @@ uint32_t remote_queue(struct remote *r, const struct span *io)
 	return *i;
 }
 
+/* Whether its I/Os are the requests of a connection, as nearly all so far were. */
+static bool is_known(const struct remote_queue *queue)
+{
+	return queue->found >= KNOWN && queue->found >= queue->ios - queue->ios / 10;
+}
+
 static struct remote_io *place_of(struct remote *r, uint64_t what, unsigned i)
 {
 	return &r->recent[(what + i) % REMOTE_RECENT];
 }
 
 /* Finds the I/O in flight that has become this request; rather one of the queue that others of its connection were. */
-static void find(struct remote *r, uint64_t what, uint32_t bdev, uint32_t connection)
+static const struct span *find(struct remote *r, uint64_t what, uint32_t bdev, uint32_t connection)
 {
 	struct remote_io *found = NULL;
 	struct remote_queue *queue;
+	const struct span *io;
 
 	for (unsigned i = 0; i < PLACES; i++) {
 		struct remote_io *io = place_of(r, what, i);
@@ -53,22 +60,24 @@ static void find(struct remote *r, uint64_t what, uint32_t bdev, uint32_t connec
 			found = io;
 	}
 	if (!found)
-		return;
+		return NULL;
 	found->what = 0;
 	queue = &r->queues[found->queue];
 	if (queue->connection != connection)
 		queue->ios = queue->found = 0;
 	queue->connection = connection;
 	queue->found++;
+	io = r->spans->all[found->index];
+	return is_known(queue) && io->generation == found->generation ? io : NULL;
 }
 
-static void put(struct remote *r, uint64_t what, uint32_t queue)
+static void put(struct remote *r, uint64_t what, uint32_t queue, const struct span *io)
 {
 	unsigned i = 0;
 
 	while (i + 1 < PLACES && place_of(r, what, i)->what)
 		i++;
-	*place_of(r, what, i) = (struct remote_io){what, queue};
+	*place_of(r, what, i) = (struct remote_io){what, queue, io->index, io->generation};
 }
 
 static void drop(struct remote *r, uint64_t what, uint32_t queue)
@@ -80,8 +89,9 @@ static void drop(struct remote *r, uint64_t what, uint32_t queue)
 		}
 }
 
-void remote_see(struct remote *r, const struct span *io, bool ends)
+const struct span *remote_see(struct remote *r, const struct span *io, bool ends)
 {
+	const struct span *of = NULL;
 	uint64_t what = remote_what(io);
 	uint32_t number = remote_queue(r, io);
 	struct remote_queue *queue = &r->queues[number];
@@ -91,17 +101,18 @@ void remote_see(struct remote *r, const struct span *io, bool ends)
 		queue->ios++;
 		if (what)
 			drop(r, what, number);
-		return;
+		return NULL;
 	}
 	queue->n++;
 	queue->unseen = io_args_has(&io->io, IO_QD) && io->io.values[IO_QD] > queue->n && !spans_gap(r->spans, io)
 				? io->io.values[IO_QD] - queue->n
 				: 0;
 	if (!what)
-		return;
+		return NULL;
 	if (io->parent && !io->parent->has_parent && io->parent->connection != MAP_NONE)
-		find(r, what, queue->bdev, io->parent->connection);
-	put(r, what, number);
+		of = find(r, what, queue->bdev, io->parent->connection);
+	put(r, what, number, io);
+	return of;
 }
 
 static int by_order(const void *a, const void *b)
@@ -137,16 +148,15 @@ static struct remote_end *find_requests(const struct remote *r, const struct rem
 					struct remote_end *requests, size_t m)
 {
 	const struct remote_queue *queue = &r->queues[ios->queue];
-	bool is_known = queue->found >= KNOWN && queue->found >= queue->ios - queue->ios / 10;
 	struct remote_end *found = NULL;
 	size_t end;
 
 	/* without commands, the bdev may be any one */
-	if (!is_known && !ios->is_sent)
+	if (!is_known(queue) && !ios->is_sent)
 		return NULL;
 	for (size_t i = 0; i < m; i = end) {
 		end = end_of(requests, i, m);
-		if (end - i != n || (is_known && requests[i].queue != queue->connection) ||
+		if (end - i != n || (is_known(queue) && requests[i].queue != queue->connection) ||
 		    !may_match(ios, &requests[i], n))
 			continue;
 		if (found)

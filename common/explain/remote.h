@@ -30,14 +30,15 @@ struct remote {
 	struct remote_io {
 		uint64_t what; /* type, address and length; 0: none */
 		uint32_t queue;
-	} recent[REMOTE_RECENT]; /* in flight */
+		uint32_t index, generation; /* of its span */
+	} recent[REMOTE_RECENT];            /* in flight */
 };
 
 /* The queue of a bdev I/O. */
 uint32_t remote_queue(struct remote *r, const struct span *io);
 
-/* Sees a bdev I/O that starts, or ends. */
-void remote_see(struct remote *r, const struct span *io, bool ends);
+/* Sees a bdev I/O that starts, or ends. Returns the I/O in flight that its request is; NULL: none is known. */
+const struct span *remote_see(struct remote *r, const struct span *io, bool ends);
 
 /* An I/O or a request in flight; match: the other one, set by remote_match(). */
 struct remote_end {
