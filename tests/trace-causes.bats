@@ -50,6 +50,15 @@ causes() {
     equal "$(trace-causes -m 11 in)" '1000 requests: none is slow'
 }
 
+@test "what may be normal for a bdev hides nothing else" {
+    { fast; requests 100 20000 9500 vol Slow '"bdev":8000.000,"target":1500.000' ',"no_io":1500.000'; } >in
+    equal "$(causes | tr '\n' ' ')" 'no_io Slow vol/1 bdev Slow vol/1 '
+    trace-causes in | grep -qx 'also: bdev Slow takes longer (84 %); that may be normal for it'
+    # unless it is what the host does to itself
+    { fast; requests 100 20000 9500 vol Slow '"bdev":8000.000,"host":1500.000'; } >in
+    equal "$(causes)" 'bdev Slow vol/1'
+}
+
 @test "one request is no plural" {
     requests 1 0 10 ok Fast '"bdev":10.000' >in
     equal "$(trace-causes in | head -n 1)" '1 request, which took 10.0 us'

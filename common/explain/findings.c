@@ -30,6 +30,12 @@ static bool is_its_own(enum fact cause)
 	return cause == FACT_HOST || cause == FACT_REPLY || cause == FACT_NETWORK || cause == FACT_QUEUE;
 }
 
+/* Whether it may be as it should that slow requests have more of a cause. */
+static bool is_meant(enum slow slow, enum fact cause)
+{
+	return slow != SLOW_TAIL && group_proves(cause);
+}
+
 enum findings_doubt findings_doubt(const struct finding *f)
 {
 	enum fact cause = findings_cause(f);
@@ -38,7 +44,7 @@ enum findings_doubt findings_doubt(const struct finding *f)
 		return DOUBT_ONCE;
 	if (is_its_own(cause))
 		return DOUBT_OWN;
-	return f->slow != SLOW_TAIL && group_proves(cause) ? DOUBT_MEANT : DOUBT_NONE;
+	return is_meant(f->slow, cause) ? DOUBT_MEANT : DOUBT_NONE;
 }
 
 static double weight(const struct finding *f)
@@ -92,6 +98,11 @@ static double excess_of(const struct findings *f, enum slow slow, const struct f
 	return ns - (double)set->fast.facts[plain] * ((double)cause->ns / (double)set->slow.facts[plain]);
 }
 
+static bool is_own(const struct tally_row *row)
+{
+	return is_its_own(row->key.fact) || (row->key.who != MAP_NONE && row->key.who == row->example->host);
+}
+
 /* Whose it is: what its resource is of, or whoever had that. */
 static uint32_t subject_of(const struct tally_key *key)
 {
@@ -135,6 +146,7 @@ static struct findings_cause *find_causes(const struct tally *t, uint32_t set, s
 			of_victim = 0;
 		}
 		last->ns += row->ns;
+		last->own += is_own(row) ? row->ns : 0;
 		last->proven += row->proven;
 		last->n += row->n;
 		if (row->longest > last->longest) {
@@ -151,7 +163,8 @@ static struct findings_cause *find_causes(const struct tally *t, uint32_t set, s
 	return causes;
 }
 
-static void judge(struct findings *f, enum slow slow, const struct findings_cause *cause, double ns)
+/* meant: the time of all causes that may be as it should. */
+static void judge(struct findings *f, enum slow slow, const struct findings_cause *cause, double ns, double meant)
 {
 	const struct tally_set *set = &f->group->sets[slow];
 	double all = extra(set), each = is_by_comparison(cause->fact) ? (double)f->budget_ns : (double)f->least_ns;
@@ -160,8 +173,11 @@ static void judge(struct findings *f, enum slow slow, const struct findings_caus
 		return;
 	if ((slow != SLOW_TAIL && ns < (double)f->group->total / FLOOR_PART) || ns < each * (cause->n ? cause->n : 1))
 		return;
+	/* what may be as it should hides nothing that others do to a host */
+	if (!is_meant(slow, cause->fact) && cause->own <= cause->ns / 2)
+		all -= meant * (1 - 1.0 / FLOOR_MINOR);
 	if (ns > 0 && ns >= all / FLOOR_SHARE)
-		add(f, cause, slow, ns, ns / all);
+		add(f, cause, slow, ns, ns / extra(set));
 }
 
 /* Whether it is one cause, whoever has it: what many do to a reactor together is no less than what one does. */
@@ -174,7 +190,7 @@ static bool is_of_anybody(enum fact fact)
  * Judges n causes of a fact. Of several of whom none has half of the time, it is one, which is said of the one with
  * most; of those with as much, of the first.
  */
-static void judge_fact(struct findings *f, enum slow slow, const struct findings_cause *causes, size_t n)
+static void judge_fact(struct findings *f, enum slow slow, const struct findings_cause *causes, size_t n, double meant)
 {
 	struct findings_cause all = *causes;
 	double sum = 0, most = 0;
@@ -193,11 +209,11 @@ static void judge_fact(struct findings *f, enum slow slow, const struct findings
 	if (is_of_anybody(causes->fact) && most < sum / 2) {
 		all.n = requests;
 		all.of_several = true;
-		judge(f, slow, &all, sum);
+		judge(f, slow, &all, sum, meant);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		judge(f, slow, &causes[i], excess_of(f, slow, &causes[i]));
+		judge(f, slow, &causes[i], excess_of(f, slow, &causes[i]), meant);
 }
 
 /* The host that most of the slow requests which filled a queue are of, if it has half of them. */
@@ -217,11 +233,20 @@ static void judge_set(struct findings *f, enum slow slow)
 {
 	size_t n, end;
 	struct findings_cause *causes = find_causes(f->tally, tally_set_number(f->tally, f->group, slow), &n);
+	double meant = 0;
 
+	for (size_t i = 0; i < n; i++) {
+		double ns = is_meant(slow, causes[i].fact) ? excess_of(f, slow, &causes[i]) : 0;
+
+		meant += ns > 0 ? ns : 0;
+	}
 	for (size_t i = 0; i < n; i = end) {
 		for (end = i; end < n && causes[end].fact == causes[i].fact;)
 			end++;
-		(causes[i].fact == FACT_QUEUE ? judge_queues : judge_fact)(f, slow, causes + i, end - i);
+		if (causes[i].fact == FACT_QUEUE)
+			judge_queues(f, slow, causes + i, end - i);
+		else
+			judge_fact(f, slow, causes + i, end - i, meant);
 	}
 	free(causes);
 }

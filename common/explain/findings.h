@@ -12,7 +12,7 @@ struct findings_cause {
 	bool of_several;  /* the subject has most of it, but less than half */
 	uint64_t n;       /* requests that have it for a quarter of their life */
 	uint64_t longest; /* ns, of a request */
-	unsigned __int128 ns, proven;
+	unsigned __int128 ns, proven, own; /* own: of ns, what the subject does to itself */
 	const struct request *example; /* that request */
 };
 
