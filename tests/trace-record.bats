@@ -10,6 +10,7 @@ TRACE=/dev/shm/mktrace_trace.$$
 teardown() {
     kill_left recorder server files writer started
     rm -f "$TRACE"
+    [ -z "${group:-}" ] || wait_for rmdir "$group"
     umount -l mounted 2>/dev/null || true
 }
 
@@ -188,6 +189,41 @@ end $writer mktrace"
     equal "$(jq -r 'select(.when == "end") | [.state, .syscall, .file] | join(" ")' blocked/kernel.jsonl)" 'S openat fifo'
     echo >fifo
     wait "$started"
+}
+
+# A control group, of either version, that may use 5 of 100 milliseconds; it is $group.
+make_quota() {
+    local root
+    for root in /sys/fs/cgroup/cpu /sys/fs/cgroup; do
+        group=$root/spdk-trace-tools-test.$$
+        mkdir "$group" || continue
+        echo '5000 100000' >"$group/cpu.max" && return
+        echo 100000 >"$group/cpu.cfs_period_us" && echo 5000 >"$group/cpu.cfs_quota_us" && return
+        rmdir "$group"
+    done 2>/dev/null
+    group=
+    skip 'no control group with a CPU quota can be made here'
+}
+
+@test "the CPU quota of a target, and how often it was used up" {
+    local group
+    make_tools
+    make_quota
+    start_target
+    echo "$writer" >"$group/cgroup.procs"
+    (
+        echo "$BASHPID" >"$group/cgroup.procs"
+        while :; do :; done
+    ) 3>&- &
+    started=$!
+    status_is 0 trace-record -q -p "$writer" -o limited 1
+    jq -c 'select(.cgroup)' limited/kernel.jsonl >quotas
+    equal "$(jq -r '[.when, .cgroup, .quota, .period] | join(" ")' quotas | grep "${group##*/}")" \
+        "start /${group##*/} 5000 100000
+end /${group##*/} 5000 100000"
+    jq -se 'map(select(.cgroup | endswith("'"${group##*/}"'"))) | .[1].throttled > .[0].throttled and
+        .[1].throttled_us > .[0].throttled_us and .[1].periods > .[0].periods and .[1].tsc > .[0].tsc' quotas
+    kill -KILL "$started" "$writer"
 }
 
 @test "a recording needs a folder of its own" {

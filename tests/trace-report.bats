@@ -62,7 +62,7 @@ section() { # START
     trace-causes -qj -n 1 -g host spans.here | jq -r 'select(.group.host == "db-1") | "\(.cause), \(.who) (\(.share * 100 | round) % of the time)"' >cause
     grep -A1 '^  db-1 ' hosts | tail -n 1 | grep -qxF "    cause: $(cat cause)"
     equal "$(cat cause)" 'buffer, backup-1 (81 % of the time)'
-    section lcore | grep -q '^  0 *3950  *53.9  *7220.3   603 us  backup-1/1, db-1/1, db-2/1$'
+    section lcore | grep -q '^  0 *3950  *59.0  *7220.3   603 us  backup-1/1, db-1/1, db-2/1$'
     section 'the slowest' >slowest
     equal "$(grep -c ' ms, us=' slowest)" 3
     grep -q '^  8.76 ms, us=5601.223: r40 of backup-1/1, write, Archive, 256 blocks$' slowest
@@ -346,6 +346,22 @@ connection() {
     echo '{"when":' >>folder/kernel.jsonl
     status_is 1 trace-report folder
     grep 'unreadable: kernel.jsonl:8: not a JSON object' <<<"$output"
+}
+
+@test "a CPU quota that was used up" {
+    mkdir folder
+    some_slow 0
+    mv trace folder/trace.bin
+    {
+        echo '{"when":"start","tsc":1,"cgroup":"/pods/a","quota":80000,"period":100000,"periods":100,"throttled":7,"throttled_us":1000}'
+        echo '{"when":"start","tsc":1,"cgroup":"/","quota":200000,"period":100000,"periods":100,"throttled":3,"throttled_us":50}'
+        echo '{"when":"end","tsc":2,"cgroup":"/","quota":200000,"period":100000,"periods":120,"throttled":3,"throttled_us":50}'
+        echo '{"when":"end","tsc":2,"cgroup":"/pods/a","quota":80000,"period":100000,"periods":120,"throttled":19,"throttled_us":341500}'
+        echo '{"when":"end","tsc":2,"cgroup":"/new","quota":1000,"period":100000,"periods":9,"throttled":9,"throttled_us":900000}'
+    } >folder/kernel.jsonl
+    status_is 0 trace-report folder
+    equal "$(grep 'CPU quota' <<<"$output")" \
+        'CPU quota of cgroup /pods/a: 0.80 CPUs, used up in 12 of 20 periods, off its CPUs for 341 ms'
 }
 
 @test "hosts are named by what the target answers where no probe names them" {

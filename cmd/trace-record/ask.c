@@ -15,6 +15,7 @@
 #include "connections.h"
 #include "io.h"
 #include "mem.h"
+#include "quota.h"
 #include "rpc.h"
 #include "sandbox.h"
 #include "state.h"
@@ -104,6 +105,7 @@ void ask_kernel(struct ask *a, pid_t pid, const char *when)
 	if (start(a, THREADS_MAX_SIZE + CONNECTIONS_MAX_SIZE)) {
 		threads_write(&lines, pid, when);
 		why = lines.len ? NULL : "/proc lists no threads of the target";
+		quota_write(&lines, pid, when);
 		/* last: this child may be in the target's network namespace then */
 		if (!why)
 			why = connections_write(&lines, pid, when);

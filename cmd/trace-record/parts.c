@@ -65,10 +65,10 @@ void parts_prepare(struct part parts[PARTS], pid_t pid, uint64_t max_size)
 		.name = "rpc",
 		.file = RECORDING_RPC,
 		.about = "what the target says of itself by JSON-RPC, a line for each method: jq"};
-	parts[PART_KERNEL] = (struct part){
-		.name = "kernel",
-		.file = RECORDING_KERNEL,
-		.about = "what the kernel says of its threads and connections, at the start and the end: jq"};
+	parts[PART_KERNEL] = (struct part){.name = "kernel",
+					   .file = RECORDING_KERNEL,
+					   .about = "what the kernel says of its threads, connections and CPU quotas, "
+						    "at the start and the end: jq"};
 	for (int i = 0; i < PARTS; i++)
 		part_init(&parts[i]);
 }

@@ -53,7 +53,7 @@ struct facts {
 		kernel_fd;    /* of those that are not NULL, until they are read */
 	struct unpack unpack; /* of a trace that is compressed: then trace_fd is a pipe */
 	bool is_folder;
-	struct slice parts, rpc, kernel; /* contents of the files; kernel: of threads and connections */
+	struct slice parts, rpc, kernel; /* contents of the files; kernel: of threads, connections and CPU quotas */
 	char *min_us;      /* the least microseconds of a slow request, of the flight recorder; NULL: any */
 	struct out unread; /* lines, in memory: what is there but could not be read, and why */
 	bool names_unread; /* what has the names of hosts is among these, or has malformed lines */

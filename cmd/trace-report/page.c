@@ -11,6 +11,7 @@
 #include "fact.h"
 #include "means.h"
 #include "palette.h"
+#include "quota.h"
 #include "ratio.h"
 #include "recording.h"
 #include "terminal.h"
@@ -1038,6 +1039,7 @@ bool page_write(struct out *to, struct facts *f, const struct terminal *terminal
 		put_causes(to, f, terminal);
 	if (named)
 		put_deaf(&out, f, "\nalso");
+	quota_put(&out, f->kernel);
 	put_hosts(&out, f, explains, terminal);
 	if (explains)
 		put_spread(&out, f, terminal);

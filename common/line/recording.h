@@ -45,6 +45,7 @@
 #define RECORDING_TRACER      "tracer"
 #define RECORDING_TRACER_NAME "tracer_name"
 #define RECORDING_RAN         "ran"
+#define RECORDING_CGROUP      "cgroup"
 
 /* of the object whose part is RECORDING_TRIGGER */
 #define RECORDING_TRIGGER  "trigger"
