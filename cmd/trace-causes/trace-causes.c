@@ -144,13 +144,11 @@ static void print_hang(struct out *out, const struct trace_causes *t)
 
 	inflight_find(&f, &t->requests, 0);
 	inflight_unseen(&f, &t->measured.behind);
-	if (!inflight_hangs(&f))
-		return;
-	if (opt.json) {
+	if (opt.json && inflight_hangs(&f)) {
 		out_char(out, '{');
 		inflight_write_json(out, &f);
 		out_text(out, "}\n");
-	} else {
+	} else if (!opt.json && (f.is_older || f.unseen)) {
 		inflight_write(out, &f, INFLIGHT_GROUPS, slice_of(""));
 		out_char(out, '\n');
 	}
@@ -290,8 +288,7 @@ static void print_causes(struct out *out, struct trace_causes *t, const char *na
 {
 	measure_trace(&t->tally, &t->requests, &opt.measure);
 	note_dropped(&t->tally, name);
-	if (opt.measure.open)
-		print_hang(out, t);
+	print_hang(out, t);
 	print(out, &t->tally);
 }
 

@@ -519,18 +519,6 @@ static void put_findings(struct out *out, const struct findings *f, enum slow sl
 	map_free(&said);
 }
 
-static void put_old(struct out *out, const struct tally_group *group, const struct terminal *terminal)
-{
-	if (!group->old)
-		return;
-	out_char(out, '\n');
-	terminal_paint(terminal, out, TERMINAL_BAD);
-	out_printf(out, "in flight, and far older than these: %" PRIu64 ", up to ", group->old);
-	out_duration_text(out, group->oldest);
-	terminal_plain(terminal, out);
-	out_text(out, "\n  see:   trace-spans --open, trace-causes --open\n");
-}
-
 /* Names are shortened already; commands are never cut. */
 static void put_lines(struct out *to, struct slice page, const struct terminal *terminal)
 {
@@ -578,8 +566,6 @@ void answer_write(struct out *to, const struct findings *f, const struct answer_
 		out_char(&page, '\n');
 	if (options->report.n)
 		put_tables(&page, f, slow, &m, options);
-	else
-		put_old(&page, f->group, &options->terminal);
 	put_lines(to, out_contents(&page), &options->terminal);
 	out_close(&page);
 }

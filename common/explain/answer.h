@@ -10,7 +10,7 @@ struct answer_options {
 	uint64_t max;      /* findings; 0: all */
 	const char *group; /* the key of -g; NULL: none */
 	bool against;      /* fast requests are those of an earlier trace */
-	/* of a report: the command that reads it. The conclusion comes first, and old requests are not in it. */
+	/* of a report: the command that reads it. The conclusion comes first. */
 	struct slice report;
 	bool elsewhere; /* the report has a cause that is not in the trace */
 	struct terminal terminal;

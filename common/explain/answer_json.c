@@ -149,10 +149,6 @@ void answer_json(struct out *out, const struct findings *f, const struct answer_
 			put_none(out, f, options);
 		if (!i && f->group->failed)
 			put_failed(out, f);
-		if (!i && f->group->old) {
-			out_printf(out, ",\"in_flight\":%" PRIu64 ",\"oldest_us\":", f->group->old);
-			out_us(out, f->group->oldest);
-		}
 		out_text(out, "}\n");
 	}
 }

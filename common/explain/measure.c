@@ -174,12 +174,8 @@ static void measure_group(struct tally *t, struct ledger *l, const uint32_t *ord
 		m.group->n += m.compare.counts[set];
 	m.group->total = m.compare.total;
 	success = intern_get(t->names, slice_of("success"));
-	for (size_t i = 0; i < n; i++) {
-		const struct request *q = &l->requests->all[order[i]];
-
-		count_failed(m.group, success, q);
-		m.group->longest = !q->base && q->life > m.group->longest ? q->life : m.group->longest;
-	}
+	for (size_t i = 0; i < n; i++)
+		count_failed(m.group, success, &l->requests->all[order[i]]);
 	add_requests(&m);
 	finish_sets(&m);
 	for (enum slow slow = 0; slow < SLOWS; slow++)
@@ -227,28 +223,6 @@ static int by_group_and_start(const void *a, const void *b, void *context)
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	return (i > k) - (i < k);
-}
-
-/* Counts the requests in flight that are far older than all that have ended; not --open, which explains them. */
-static void add_old(struct tally *t, const struct requests *r, const bool *is_front,
-		    const struct measure_options *options)
-{
-	for (size_t i = 0; i < r->n; i++) {
-		const struct request *q = &r->all[i];
-		uint32_t number;
-		struct tally_group *group;
-
-		if (!q->open || !q->wanted || q->base || (q->family != MAP_NONE && !is_front[q->family]))
-			continue;
-		number = map_get(&t->map, group_of(q, options));
-		if (number == MAP_NONE)
-			continue;
-		group = &t->groups[number];
-		if (q->life / TALLY_OLD < group->longest || !group->n)
-			continue;
-		group->old++;
-		group->oldest = q->life > group->oldest ? q->life : group->oldest;
-	}
 }
 
 struct run {
@@ -307,8 +281,6 @@ void measure_trace(struct tally *t, struct requests *requests, const struct meas
 	/* without -g there is a group in any case */
 	if (!options->group)
 		tally_group(t, MAP_NONE);
-	if (!options->open)
-		add_old(t, requests, is_front, options);
 	ledger_free(&ledger);
 	free(runs);
 	free(is_front);

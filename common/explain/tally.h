@@ -17,9 +17,7 @@ extern const char *const tally_slows[SLOWS];
 enum {
 	TALLY_ROWS = 1 << 18,      /* what is beyond is counted */
 	TALLY_LEDGER = UINT32_MAX, /* instead of a set: all requests */
-	/* what is in flight at the end of a trace is as old as the slow ones, as a rule; what is older may hang */
-	TALLY_OLD = 2,
-	TALLY_STATUSES = 4, /* of failed requests, by name; the others count as one */
+	TALLY_STATUSES = 4,        /* of failed requests, by name; the others count as one */
 };
 
 /* Sums of n requests, in ns; those of the layers add up to that of their lives. */
@@ -44,10 +42,7 @@ struct tally_group {
 	uint32_t name; /* in names; MAP_NONE: none */
 	uint64_t n;    /* requests that were compared; none of an earlier trace */
 	unsigned __int128 total;
-	uint64_t longest; /* life, of these requests */
-	/* requests in flight at the end, which are left out, that are TALLY_OLD times as old as that */
-	uint64_t old, oldest; /* oldest: the most ns */
-	uint64_t failed;      /* requests whose status is no success; by the statuses that came first: */
+	uint64_t failed; /* requests whose status is no success; by the statuses that came first: */
 	struct tally_status {
 		uint32_t name;
 		uint64_t n;
