@@ -6,13 +6,6 @@
 #include "permute.h"
 #include "table.h"
 
-enum {
-	BASE_LEAST = 20, /* of one that others are compared with */
-	BASE_PART = 100, /* and the part of those of its type and size */
-	PEAK_TIMES = 20, /* and as many medians */
-	MOST_BITS = 16,  /* by which sizes that are compared may differ */
-};
-
 /* Instead of the size: of a request without its creation, which does not say what it was. Sizes are below. */
 enum { PART = 128 };
 
@@ -140,7 +133,7 @@ static void find_fastest(uint32_t fastest[PART + 1], const struct compare *c, co
 		const struct compare_class *class = &c->classes[order[i]];
 		uint32_t *best = &fastest[class->key.size];
 
-		if (class->n >= BASE_LEAST && class->n >= all[class->key.size] / BASE_PART &&
+		if (class->n >= FLOOR_EVENTS && class->n >= all[class->key.size] / FLOOR_PART &&
 		    (*best == MAP_NONE || class->median < c->classes[*best].median))
 			*best = order[i];
 	}
@@ -154,12 +147,13 @@ static void compare_class(struct compare *c, struct compare_class *class, const 
 
 	for (unsigned other = size ? 1 : 0; other < (size ? PART : 1); other++) {
 		unsigned bits = other < size ? size - other : 0;
-		uint64_t base;
+		uint64_t base = fastest[other] == MAP_NONE ? UINT64_MAX : c->classes[fastest[other]].median;
 
-		if (fastest[other] == MAP_NONE || bits > MOST_BITS)
+		/* as many times as large: it would take longer */
+		if (bits == 64 || base >= class->base >> bits)
 			continue;
-		base = c->classes[fastest[other]].median << bits;
-		if (base >= class->base || class->median < FLOOR_TIMES * base || class->median - base < budget)
+		base <<= bits;
+		if (class->median < FLOOR_TIMES * base || class->median - base < budget)
 			continue;
 		class->base = base;
 		class->other = fastest[other];
@@ -201,7 +195,7 @@ static void compare_parts(struct compare *c)
 	size_t slowest = SIZE_MAX;
 
 	for (size_t i = 0; i < c->num_classes; i++)
-		if (c->classes[i].key.size != PART && c->classes[i].n >= BASE_LEAST &&
+		if (c->classes[i].key.size != PART && c->classes[i].n >= FLOOR_EVENTS &&
 		    (slowest == SIZE_MAX || c->classes[i].median > c->classes[slowest].median))
 			slowest = i;
 	for (size_t i = 0; i < c->num_classes && slowest != SIZE_MAX; i++)
@@ -268,7 +262,7 @@ static void count(struct compare *c)
 		c->counts[c->set_of[i]]++;
 		c->total += life;
 		c->excess[c->set_of[i]] += excess;
-		if (c->set_of[i] == SET_TAIL && excess > c->longest && life >= PEAK_TIMES * class->base)
+		if (c->set_of[i] == SET_TAIL && excess > c->longest && life / FLOOR_PART >= class->base)
 			c->longest = excess;
 	}
 }
