@@ -2,8 +2,8 @@
 /*
  * What the lcores of a trace wrote, those of each source: when, how much, and for whom. A silence is the time between
  * two consecutive entries of an lcore, unless entries are missing between them: that is a gap; or it has worked between
- * them: it counts as active then, as it does between entries that come within LCORES_ACTIVE_NS of each other. The cost of
- * an entry does not depend on what came before it, and the memory of an lcore is bounded.
+ * them: it counts as active then, as it does between entries that come within LCORES_ACTIVE_NS of each other. The cost
+ * of an entry does not depend on what came before it, and the memory of an lcore is bounded.
  */
 #pragma once
 
