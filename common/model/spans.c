@@ -830,8 +830,8 @@ static const char *see_object(struct spans *spans, const struct traceline *line,
 }
 
 /*
- * Whether the lcore of the current line has worked since its entry before: from when a request is ready to execute until
- * it writes that it does, the lcore is in the call that passes it on.
+ * Whether the lcore of the current line has worked since its entry before: from when a request is ready to execute
+ * until it writes that it does, the lcore is in the call that passes it on.
  */
 static bool is_in_call(struct spans *spans)
 {
