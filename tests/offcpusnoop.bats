@@ -19,6 +19,8 @@ setup() {
 
 teardown() {
     kill_left recorder started rival idle
+    # the mount of a cgroup of version 1 lasts as long as that
+    [ "${quota:-}" = "${cgroup:-}" ] || { wait_for rmdir "$quota"; umount version1; }
     remove_cgroup
 }
 
@@ -138,12 +140,12 @@ table_ms() { # COLUMN
 @test "yielded to whom" {
     record 'yield=1009' -j
     jq -r '[.args | select(.why == "yielded" and .tid == .pid) | .by] | .[]' lines | sort | uniq -c | sort -n | tail -n 1 | grep ' rival$'
-    # a line needs a call that was made, but not every call gives the CPU away
+    # a line needs a call that was made, but not every call gives the CPU away; the next call is made at once
     intervals '.args.why == "yielded"' yielded >lines_of
     n=$(wc -l <lines_of)
     [ "$n" -gt 0 ]
     awk 'FNR == NR { if ($1 == "yielded") { n++; begin[n] = $2; end[n] = $3 }; next }
-        { inside = 0; for (i = 1; i <= n; i++) inside += begin[i] <= $2 + 3000 && end[i] >= $3 - 3000; good += inside == 1 }
+        { for (i = 1; i <= n; i++) if (begin[i] <= ($2 + $3) / 2 && end[i] >= ($2 + $3) / 2) good += begin[i] <= $2 + 3000 && end[i] >= $3 - 3000 }
         END { exit good != FNR }' measured lines_of
 }
 
@@ -189,12 +191,13 @@ table_ms() { # COLUMN
         all(.args.kind == "irq" or (.args.kind == "softirq" and (.args.name | test("^[A-Z_]+$"))))' lines)" true
     # of a machine without tickless idle, or with it: a thread that runs has a tick
     jq -r 'select(.args.kind == "irq").args.name' lines | sort | uniq -c | sort -n | tail -n 1 | grep -E ' (local_timer|arch_timer|.*timer.*)$'
-    # nearly all of those of more than some microseconds are seen as gaps; a shorter one may be between two looks
-    intervals '.tpoint == "IRQ" and .args.duration > 5' gap >of_irqs
+    # nearly all of the longest are seen as gaps; a shorter one may be between two looks
+    intervals '.tpoint == "IRQ"' gap >all_irqs
+    awk '{ print $3 - $2, $0 }' all_irqs | sort -rn | head -n $(($(wc -l <all_irqs) / 10 + 1)) | cut -d ' ' -f 2- >of_irqs
     awk 'FNR == NR { if ($1 == "gap") { n++; begin[n] = $2; end[n] = $3 }; if ($1 == "entry") us = $3 / 1000; next }
         FNR == 1 { first = begin[1]; last = end[n] }
         $2 > first && $3 < last { all++; for (i = 1; i <= n; i++) if (begin[i] - us <= $2 && end[i] + us >= $3) { good++; break } }
-        END { print good " of " all; exit !(all > 10 && good >= all * 0.95) }' measured of_irqs
+        END { print good " of " all; exit !(all && good >= all * 0.95) }' measured of_irqs
     # a softirq and what interrupts it are counted once, whatever the lines have
     lines_us=$(jq -s --argjson target "$target" 'map(select(.args.tid == $target and .tpoint == "IRQ") | .args) | sort_by(.begin) |
         reduce .[] as $i ({sum: 0, end: 0}; ($i.begin) as $b | if $i.kind == "softirq" then .sum += $i.duration else .irqs += $i.duration end) |
@@ -420,7 +423,7 @@ make_quota() {
     make_cgroup
     if echo +cpu >cgroups/cgroup.subtree_control 2>/dev/null; then
         quota=$cgroup
-        echo '50000 100000' >"$quota/cpu.max"
+        echo '5000 100000' >"$quota/cpu.max"
         return
     fi
     mkdir version1
@@ -428,7 +431,7 @@ make_quota() {
     quota=$PWD/version1/spdk-trace-tools-test.$$
     mkdir "$quota"
     echo 100000 >"$quota/cpu.cfs_period_us"
-    echo 50000 >"$quota/cpu.cfs_quota_us"
+    echo 5000 >"$quota/cpu.cfs_quota_us"
 }
 
 @test "a thread whose cgroup has used up its CPU quota is throttled" {
@@ -436,14 +439,18 @@ make_quota() {
     (in_cgroup "$quota" bash -c 'while :; do :; done') 3>&- &
     started=$!
     wait_for grep -q "^$started$" "$quota/cgroup.procs"
+    trace -j -m 1000 -p $started
+    # a busy machine takes longer to give it its twentieth
+    wait_for awk '/throttled/ { n++ } END { exit n < 5 }' lines
+    kill "$recorder"
     # some virtual machines skip switches
-    offcpusnoop -q -j -m 1000 -p $started 2 >lines 2>log || grep 'has skipped' log
+    wait "$recorder" || grep 'has skipped' log
+    recorder=
+    throttled=$(sed -n 's/^nr_throttled //p' "$quota/cpu.stat")
     kill $started
     wait $started || true
     equal "$(jq -r '.args | select(.why == "throttled") | .by' lines | sort -u)" null
-    # half of each period; the machine may preempt it, too
-    jq -s '[.[].args | select(.why == "throttled").duration] | add / 1000 | . > 300 and . < 1200' lines | grep true
-    [ "$quota" = "$cgroup" ] || { wait_for rmdir "$quota"; umount version1; }
+    equal "$(jq -s --argjson most "$throttled" 'map(.args | select(.why == "throttled")) | length <= $most and all(.duration < 1e6)' lines)" true
 }
 
 @test "the threads of a cgroup, also those that start later" {

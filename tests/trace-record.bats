@@ -694,8 +694,8 @@ T
     equal "$(jq -c 'select(.method == "nvmf_subsystem_get_qpairs") | .error.message' paused/rpc.jsonl | sort -u)" '"no reply within 2 seconds"'
     equal "$(jq -r 'select(.method == "spdk_get_version") | .result.version' paused/rpc.jsonl | wc -l)" 1
     equal "$(jq -r 'select(.method == "iobuf_get_stats") | .error.message' paused/rpc.jsonl)" 'Method not found'
-    # each reply in time, but not all of them
-    grep -q 'trace-record: rpc: ended early: its replies took more than 5 seconds; rpc.jsonl has what came before' late.err
+    # each reply in time, but not all of them; on a machine that is busy for a second not even each
+    grep -qE 'trace-record: rpc: ended early: (its replies took more than 5|[a-z_]*: no reply within 2) seconds; rpc.jsonl has' late.err
     [ "$(wc -l <late/rpc.jsonl)" -lt 6 ]
     kill_left server
     # of the size of all files, a 64th
