@@ -381,6 +381,7 @@ T
     try_all <<'T'
 2 % -p 'nvmf_tgt': a process id is expected % biosnoop -p nvmf_tgt
 2 % -p '1,': an id is missing: is the process running? % offwaketime -p 1,
+2 % -p 'nvmf_tgt': a process or thread id is expected % offcpusnoop -p nvmf_tgt
 2 % -p '': an id is missing: is the process running? % offcpusnoop -p ""
 1 % biosnoop: nosuchdisk: not a disk; lsblk lists the disks % biosnoop -d nosuchdisk
 1 % biosnoop: /dev/null: not a disk % biosnoop -d /dev/null
@@ -424,6 +425,7 @@ T
 1 % offwaketime: process 2147483647: does not exist % offwaketime -p $$,2147483647 1
 1 % offwaketime: thread 2147483647: does not exist % offwaketime -t 2147483647 1
 1 % offcpusnoop: process 2147483647: does not exist % offcpusnoop -p 2147483647
+1 % offcpusnoop: process 2147483647: does not exist % offcpusnoop -p "$$ 2147483647" 0.1
 1 % process 2147483647: does not exist % usdt-record -p 2147483647
 1 % ipcsnoop: process 2147483647: does not exist % ipcsnoop -p 2147483647
 T

@@ -199,16 +199,20 @@ static uint64_t count_of(const char *option, const char *text)
 static void parse_ids(const char *option, const char *text, pid_t ids[CLI_IDS])
 {
 	char *copy = mem_copy(slice_of(text)), *rest = copy, *id;
+	uint64_t count;
 	size_t n = 0;
 
 	while (n < CLI_IDS && ids[n])
 		n++;
-	while ((id = strsep(&rest, ","))) {
+	/* pidof has blanks between them */
+	while ((id = strsep(&rest, ", "))) {
 		if (n == CLI_IDS)
 			cli_usage("%s: at most %d are possible", option, CLI_IDS);
 		if (!*id)
 			cli_usage("%s '%s': an id is missing: is the process running?", option, text);
-		ids[n++] = count_of(option, id);
+		if (!parse_count(id, &count))
+			cli_usage("%s '%s': a process or thread id is expected", option, id);
+		ids[n++] = count;
 	}
 	free(copy);
 }

@@ -28,7 +28,7 @@ struct cli_option {
 	bool *flag; /* becomes true */
 	const char **text;
 	pid_t *pid;      /* above 0 */
-	pid_t *ids;      /* CLI_IDS of them, all 0: listed with commas between, or given one by one */
+	pid_t *ids;      /* CLI_IDS of them, all 0: listed with commas or blanks between, or given one by one */
 	uint64_t *count; /* above 0, below 2^31 */
 	uint32_t *size;  /* bytes below 2G: 65536, 64K, 4M, 1G */
 	uint64_t *bytes; /* the same below 2T */
