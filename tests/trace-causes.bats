@@ -140,7 +140,7 @@ causes() {
         for color in never always; do
             COLUMNS=$columns trace-causes -q --color $color -g args.qpair.hostnqn in | sed 's/\x1b\[[0-9;]*m//g' >text
             # commands are not cut
-            grep -v '^  see: \|^  often: ' text | jq -R -e -s --argjson width "$width" 'split("\n") | map(length) | max <= $width' >ok ||
+            grep -v '^  see: \|^  cure: ' text | jq -R -e -s --argjson width "$width" 'split("\n") | map(length) | max <= $width' >ok ||
                 { echo "$columns columns"; cat text; return 1; }
         done
     done

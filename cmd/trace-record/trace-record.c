@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace-record: records all that can be had of a running SPDK target at once, into a folder: its trace, the probes of
+ * trace-record: records everything available of a running SPDK target at once, into a folder: its trace, the probes of
  * its connections, when its threads did not run, block I/O, messages of the kernel, and what it says of itself. The
  * tools of this toolkit record, side by side; what one of them cannot record is said, and the others go on.
  */

@@ -209,7 +209,7 @@ static void put_layers(struct out *out, const struct facts *f)
 
 	if (!n || range.from >= range.to)
 		return;
-	put_heading(out, "Mean life of requests over time, by layer");
+	put_heading(out, "Mean latency of requests over time, by layer");
 	put_legend(out, f);
 	for (size_t i = 0; i < n; i++)
 		put_strip(out, f, hosts[i], range);
@@ -222,7 +222,7 @@ static void put_heat(struct out *out, struct heat *heat)
 
 	if (!heat->n)
 		return;
-	put_heading(out, "Lives of requests, by the time of their end");
+	put_heading(out, "Latency of requests, by completion time");
 	height = heat_draw(&picture, heat, LEFT, 0, WIDE);
 	start_picture(out, height);
 	out_slice(out, out_contents(&picture));
@@ -260,7 +260,7 @@ static void put_buffers(struct out *out, const struct series *s)
 	if (!n)
 		return;
 	width = (double)WIDE / (last - first + 1);
-	put_heading(out, "Requests that had a data buffer when one got its own after a wait, and who had most");
+	put_heading(out, "Data buffers in use, and the host with most of them");
 	start_picture(out, STRIP + 58);
 	for (size_t i = 0; i < n; i++) {
 		out_printf(out,

@@ -29,7 +29,7 @@ static bool is_command(struct slice line)
 {
 	while (line.n && *line.p == ' ')
 		slice_cut(&line, 1);
-	return slice_starts(line, "see: ") || slice_starts(line, "often: ") || slice_starts(line, "try: ");
+	return slice_starts(line, "see: ") || slice_starts(line, "cure: ") || slice_starts(line, "try: ");
 }
 
 static void put_line(struct out *out, struct slice line, const struct terminal *terminal)
@@ -1031,7 +1031,7 @@ bool page_write(struct out *to, struct facts *f, const struct terminal *terminal
 	named = hangs || f->causes.findings.n;
 	if (!named) {
 		put_deaf(&out, f, "cause");
-		out_text(&out, network_deaf(&f->network) ? "  often: look at that host and its network\n\n" : "");
+		out_text(&out, network_deaf(&f->network) ? "  cure:  look at that host and its network\n\n" : "");
 	}
 	put_lines(to, out_contents(&out), terminal);
 	out.len = 0;

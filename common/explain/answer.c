@@ -473,7 +473,7 @@ static void put_cure(struct out *out, const struct finding *f, struct slice repo
 	out_slice(out, report.n ? report : slice_of("trace-spans -s -k "));
 	out_text(out, "us=");
 	out_us(out, f->cause.example->us);
-	out_printf(out, "\n  often: %s\n", fact_table[findings_cause(f)].cure);
+	out_printf(out, "\n  cure:  %s\n", fact_table[findings_cause(f)].cure);
 }
 
 /* Whether one said the same of other requests. There may be very many. */
@@ -525,7 +525,7 @@ static void put_lines(struct out *to, struct slice page, const struct terminal *
 	while (page.n) {
 		struct slice line = slice_cut_line(&page);
 
-		if (slice_starts(line, "  see: ") || slice_starts(line, "  often: "))
+		if (slice_starts(line, "  see: ") || slice_starts(line, "  cure: "))
 			out_slice(to, line);
 		else
 			out_clipped(to, line, terminal->width);
