@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "floor.h"
 #include "json.h"
 #include "minmax.h"
 
@@ -126,7 +127,7 @@ void inflight_find(struct inflight *f, const struct requests *r, uint64_t end)
 	}
 	for (size_t i = 0; i < r->n; i++)
 		f->ended += r->all[i].wanted && !r->all[i].open && !r->all[i].base && end_of(&r->all[i]) > first;
-	f->is_older = f->n && f->oldest / OLD >= f->longest;
+	f->is_older = f->n && f->oldest >= FLOOR_STALL_NS && f->oldest / OLD >= f->longest;
 	qsort(f->groups, f->num_groups, sizeof(*f->groups), oldest_first);
 	find_head(f);
 }
