@@ -348,6 +348,54 @@ connection() {
     grep 'unreadable: kernel.jsonl:8: not a JSON object' <<<"$output"
 }
 
+# A trace of two hosts, whose bdevs take 5 ms and 5 us.
+two_bdevs() {
+    awk 'function entry(us, tpoint, poller, id, value, age, more) {
+            printf "{\"tsc\":%d,\"lcore\":0,\"tpoint\":\"%s\",\"poller\":\"%s\",\"object\":{\"id\":\"%s\",%s\"value\":\"0x%x\"}%s}\n",
+                us * 1000, tpoint, poller, id, age ? "\"us\":" age ".000," : "", value, more
+        }
+        BEGIN {
+            for (i = 0; i < 100; i++) for (host = 1; host <= 2; host++) {
+                at = 6000 * i + host * 500; life = host == 1 ? 5000 : 5; n = 2 * i + host
+                entry(at, "TCP_REQ_NEW", "t" host, "r" n, 4096 + n, 0, "")
+                entry(at + 1, "BDEV_IO_START", "b" host, "i" n, 8192 + n, 0,
+                    sprintf(",\"size\":8,\"related\":\"r%d\",\"args\":{\"type\":1,\"ctx\":\"0x%x\",\"offset\":0,\"qd\":1}", n, 4096 + n))
+                entry(at + life, "BDEV_IO_DONE", "b" host, "i" n, 8192 + n, life - 1, "")
+                entry(at + life + 1, "TCP_REQ_COMPLETED", "t" host, "r" n, 4096 + n, life + 1, "")
+            }
+        }' | sort -t : -n -k 2 >entries
+    {
+        printf '%s\n' '{"layout":"any","tsc_rate":1000000000}' \
+            '{"id":1,"poller":"t01","tsc":1,"description":"10.0.0.1:5000 nqn.s 10.0.0.9:4420 qid:1"}' \
+            '{"id":2,"poller":"t02","tsc":1,"description":"10.0.0.2:5000 nqn.s 10.0.0.9:4420 qid:1"}' \
+            '{"id":3,"poller":"b03","tsc":1,"description":"bdev_Slow"}' '{"id":4,"poller":"b04","tsc":1,"description":"bdev_Fast"}' \
+            '{"tpoint":"TCP_REQ_NEW","id":80,"owner_type":"t","object_type":"r","new_object":true}' \
+            '{"tpoint":"TCP_REQ_COMPLETED","id":87,"owner_type":"t","object_type":"r","new_object":false}' \
+            '{"tpoint":"BDEV_IO_START","id":100,"owner_type":"b","object_type":"i","new_object":true,"args":[{"name":"type","type":"int","size":8},{"name":"ctx","type":"ptr","size":8},{"name":"offset","type":"int","size":8},{"name":"qd","type":"int","size":4}]}' \
+            '{"tpoint":"BDEV_IO_DONE","id":101,"owner_type":"b","object_type":"i","new_object":false}'
+        sed 's/"b1"/"b3"/; s/"b2"/"b4"/' entries
+    } | mktrace >trace
+}
+
+@test "a host that does not read comes before a bdev that may be meant to be slow" {
+    local rate
+    mkdir folder
+    two_bdevs
+    mv trace folder/trace.bin
+    status_is 0 trace-report folder
+    grep -q '^cause: bdev Slow takes longer (' <<<"$output"
+    rate=$(trace-dump -i folder/trace.bin | jq .tsc_rate)
+    {
+        connection start "$rate" 10.0.0.1:5000 0 0 20
+        connection end $((2 * rate)) 10.0.0.1:5000 990000 0 20
+    } >folder/kernel.jsonl
+    status_is 0 trace-report folder
+    equal "$(grep -e '^cause: ' -e '^also: ' <<<"$output")" \
+        'cause: host 10.0.0.1:5000 does not read its replies: its window was full for 99 % of the time
+also: bdev Slow takes longer (100 % of the extra time)'
+    equal "$(trace-report -j folder | jq -r .cause | head -n 2)" $'reply\nbdev'
+}
+
 @test "a CPU quota that was used up" {
     mkdir folder
     some_slow 0

@@ -26,6 +26,12 @@ void causes_find(struct causes *c, const struct slice *hosts, uint64_t min_ns, u
 /* The first finding about the requests of the host of this name. False if none of their causes is known. */
 bool causes_of_host(const struct causes *c, struct slice host, struct findings *findings);
 
+/* Whether a cause is found that is not as it should be, perhaps. */
+static inline bool causes_any(const struct causes *c)
+{
+	return c->findings.n && findings_doubt(c->findings.all) != DOUBT_MEANT;
+}
+
 /* Writes the findings as lines of trace-causes -j: of all requests, then of those of each host, with "group". */
 void causes_write(struct out *out, const struct causes *c);
 

@@ -232,7 +232,7 @@ static void put_causes(struct out *out, const struct facts *f, const struct term
 	put_report(&command, f);
 	answer_write(out, &f->causes.findings,
 		     &(struct answer_options){.report = out_contents(&command),
-					      .elsewhere = network_deaf(&f->network),
+					      .elsewhere = network_deaf(&f->network) && !causes_any(&f->causes),
 					      .terminal = *terminal});
 	out_close(&command);
 	if (requests || rows)
@@ -1028,7 +1028,7 @@ bool page_write(struct out *to, struct facts *f, const struct terminal *terminal
 	hangs = page_hang(&out, f, &all);
 	out_text(&out, inflight->is_older && !all ? "\n" : "");
 	explains = !all && f->requests;
-	named = hangs || f->causes.findings.n;
+	named = hangs || causes_any(&f->causes);
 	if (!named) {
 		put_deaf(&out, f, "cause");
 		out_text(&out, network_deaf(&f->network) ? "  cure:  look at that host and its network\n\n" : "");
@@ -1057,5 +1057,5 @@ bool page_write(struct out *to, struct facts *f, const struct terminal *terminal
 	if (facts_entries(f) && !f->is_short)
 		put_commands(to, f);
 	out_close(&out);
-	return named || network_deaf(&f->network);
+	return named || f->causes.findings.n || network_deaf(&f->network);
 }

@@ -140,10 +140,10 @@ static bool write_lines(struct out *out, struct facts *f, const struct network_c
 		out_text(out, "}\n");
 	}
 	out_close(&hang);
-	if (deaf && !f->causes.findings.n)
+	if (deaf && !causes_any(&f->causes))
 		network_write(out, f, deaf);
 	causes_write(out, &f->causes);
-	if (deaf && f->causes.findings.n)
+	if (deaf && causes_any(&f->causes))
 		network_write(out, f, deaf);
 	return hangs || deaf || f->causes.findings.n;
 }

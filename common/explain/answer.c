@@ -449,9 +449,10 @@ static void put_share(struct out *out, const struct findings *f, const struct fi
 }
 
 static void put_cause(struct out *out, const struct findings *f, const struct finding *finding,
-		      const struct terminal *terminal)
+		      const struct answer_options *options)
 {
-	const char *word = finding == f->all ? "cause" : "also";
+	const struct terminal *terminal = &options->terminal;
+	const char *word = finding == f->all && !options->elsewhere ? "cause" : "also";
 	const struct fact_row *row = &fact_table[findings_cause(finding)];
 	struct out who = {.fd = OUT_MEMORY}, share = {.fd = OUT_MEMORY};
 	size_t used = strlen(word) + strlen(": ") + strlen(row->before) + strlen(row->after);
@@ -497,7 +498,7 @@ static void put_findings(struct out *out, const struct findings *f, enum slow sl
 
 	if (has_cause) {
 		terminal_paint(terminal, out, TERMINAL_BOLD);
-		put_cause(out, f, &f->all[0], terminal);
+		put_cause(out, f, &f->all[0], options);
 		terminal_plain(terminal, out);
 		out_char(out, '\n');
 		put_cure(out, &f->all[0], options->report);
@@ -513,7 +514,7 @@ static void put_findings(struct out *out, const struct findings *f, enum slow sl
 		/* the first one is above */
 		if (is_repeated(&said, &f->all[i]) || !i)
 			continue;
-		put_cause(out, f, &f->all[i], terminal);
+		put_cause(out, f, &f->all[i], options);
 		out_char(out, '\n');
 	}
 	map_free(&said);

@@ -12,7 +12,7 @@ struct answer_options {
 	bool against;      /* fast requests are those of an earlier trace */
 	/* of a report: the command that reads it. The conclusion comes first. */
 	struct slice report;
-	bool elsewhere; /* the report has a cause that is not in the trace */
+	bool elsewhere; /* the report has a cause that is not in the trace, and comes first */
 	struct terminal terminal;
 };
 
