@@ -53,7 +53,7 @@ hang_pool       -       hang             deadlock.*buffer       hang
 hang_holders    -       hang             buffer.of.bulk         hang
 hang_bdev_io    -       hang             bdev_io                hang
 hang_limit      db      hang|rate_limit  Db                     hang
-hang_reader     -       hang|reply       host.db|^db$           hang
+hang_reader     db      hang|reply       host.db|^db$           hang
 hang_leg        -       hang             Leg1                   hang
 hang_remote     -       hang             Far                    hang
 hang_loop       -       hang             polled.nothing         hang
