@@ -97,8 +97,8 @@ completes() { # SHELL
         $offers "$tool" - | LC_ALL=C sort >got
         diff want got
     done
-    equal "$($offers trace-dump --l | sort)" '--lag
---lcore'
+    equal "$($offers trace-dump --re | sort)" '--record
+--requests'
     sleep 60 3>&- &
     $offers usdt-gen -p $! | grep -x $!
     # no trace, and one that it has mapped

@@ -41,7 +41,7 @@ COMMANDS=(
     'trace-dump -q -a FILE|ring tpoints entries string strings owner names'
     'trace-dump -i -O FILE|ring'
     'trace-dump -q FILE|interleaved'
-    "trace-dump -q -w 'o1*' -t 'A*' FILE|entries"
+    "trace-dump -q -t 'A*' FILE|entries"
     'trace-dump -i -d FILE|ring tpoints entries'
     'usdt-gen -f FILE|specs'
     'usdt-gen -l -x FILE|notes'

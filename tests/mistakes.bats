@@ -264,9 +264,6 @@ T
 1 % trace: none of 240 entries, from 0.000 to 91.328 us, matches the options % trace-dump -q -t NONE trace
 0 % trace: no tracepoint matches 'NONE'; -d lists them % trace-dump -t NONE -t 'TCP_*' trace
 1 % trace: none of 240 entries % trace-dump -t tcp_req_new trace
-1 % trace: no entries of lcore 77 % trace-dump -c 77 trace
-1 % no entry to print has an owner 'nobody'; -O lists the owners % trace-dump -w nobody modern
-1 % layout G3 (v22.09 to v24.01) has no owners % trace-dump -w nobody trace
 1 % trace: none of 240 entries, from 0.000 to 91.328 us % trace-dump --since 92 trace
 1 % trace: none of 240 entries % trace-dump --since 0.001 --until 0.002 trace
 2 % --since is after --until % trace-dump --since 30 --until 20 trace
@@ -274,8 +271,6 @@ T
 2 % --until '-1': microseconds like 27.290 are expected % trace-dump --until -1 trace
 1 % layout G3 (v22.09 to v24.01) has no owners; its entries have addresses, for which qpair-lifetimes needs no -O % trace-dump -O trace
 1 % no owners in this JSON % sed 's/"owners":{[^}]*},//' spdk.json >old.json; trace-dump -O old.json
-2 % -c '0-': a list like 0-3,7 is expected % trace-dump -c 0- trace
-2 % -c '3-1': a list like 0-3,7 is expected % trace-dump -c 3-1 trace
 2 % --lag is for -F % trace-dump --lag 5 trace
 1 % has no owners % trace-dump -F -O trace
 2 % -F prints entries or owners % trace-dump -F -i trace
@@ -290,7 +285,7 @@ T
 2 % --max-size '0': a size like % trace-record --max-size 0
 2 % --record is for -F % trace-dump --record file trace
 2 % --max-size is for --record % trace-dump --max-size 1M trace
-2 % besides -F it takes -p, -q, --keep and --max-size only % trace-dump -F -c 0 --record file trace
+2 % besides -F it takes -p, -q, --keep and --max-size only % trace-dump -F -t X --record file trace
 2 % besides -F it takes -p, -q, --keep and --max-size only % trace-dump -F --requests --record file trace
 2 % --keep is for --record % trace-dump -F --keep 1 trace
 2 % --max-size '2048G': a size like 65536, 512K or 16M is expected, below 2T % trace-dump -F --record file --max-size 2048G trace

@@ -140,7 +140,6 @@ trace-dump -p PID, or -F --record'
     equal "$(trace-dump -q --until 0.306 trace | tail -n 1 | jq .lost)" true
     { cat lines; new 300 1 1; new 663 1 1; } >all
     mktrace -n 256 all >trace
-    equal "$(trace-dump -q -c 1 trace | grep -c lost)" 0
     status_is 0 trace-dump -q -t USE trace
     equal "$(lost <<<"$output")" '0: 456 662'
 }
@@ -222,33 +221,23 @@ trace-dump -p PID, or -F --record'
     equal "$(trace-dump -q -t '#99*' trace | jq -r .tpoint)" '#9999'
 }
 
-@test "-c and -t choose lines and change none" {
+@test "-t chooses lines and changes none" {
     mktrace "$DATA/common.jsonl" >trace
     trace-dump trace >all
-    trace-dump -c 1,3 trace >got
-    grep -e '"lcore":1,' -e '"lcore":3,' all | diff - got
-    trace-dump --lcore 1-3 trace >got
-    grep -e '"lcore":1,' -e '"lcore":3,' all | diff - got
     trace-dump -t 'REQ_*' trace >got
     grep '"tpoint":"REQ_' all | diff - got
     trace-dump --tpoint REQ_DONE -t LAST trace >got
     grep -e REQ_DONE -e LAST all | diff - got
-    trace-dump -c 1 -t REQ_NEW trace >got
-    grep '"lcore":1,' all | grep REQ_NEW | diff - got
 }
 
-@test "what -c and -t do not find is said" {
+@test "what -t does not find is said" {
     mktrace "$DATA/common.jsonl" >trace
-    status_is 0 timeout 10 trace-dump -c 0-65535 "$DATA/spdk-trace.json"
-    says 'no entries of lcore 2 and others'
-    status_is 1 trace-dump -c 9 -t 'TCP_*' trace
+    status_is 1 trace-dump -t 'TCP_*' trace
     equal "$output" ''
-    says "trace-dump: trace: no entries of lcore 9"
     says "trace-dump: trace: no tracepoint matches 'TCP_*'"
     says 'trace-dump: trace: none of 11 entries, from 0.000 to '
     # with a part of it, there is something to print
-    status_is 0 trace-dump -c 9,0 -t 'TCP_*' -t 'REQ_*' trace
-    says "trace-dump: trace: no entries of lcore 9"
+    status_is 0 trace-dump -t 'TCP_*' -t 'REQ_*' trace
     says "trace-dump: trace: no tracepoint matches 'TCP_*'"
 }
 
@@ -534,7 +523,7 @@ teardown() {
 
 @test "bad options are refused" {
     mktrace "$DATA/common.jsonl" >trace
-    for options in '-c x' '-c 3-1' '-c 1,' '-c 70000' '-c -1' '-p x' '-p 99999999999' '-x' '--lcore' 'trace trace'; do
+    for options in '-p x' '-p 99999999999' '-x' '--tpoint' 'trace trace'; do
         # shellcheck disable=SC2086 # they are words
         status_is 2 trace-dump $options
         [ -n "$stderr" ]
@@ -576,33 +565,6 @@ L
     mktrace lines >trace
     equal "$(trace-dump trace | jq -c '[.poller, .owner]')" '["t300","10.0.0.1:1"]
 ["q300",null]'
-}
-
-@test "-w chooses owners by their descriptions" {
-    {
-        cat "$DATA/modern.jsonl"
-        echo '{"id":300,"poller":"b300","tsc":1000,"description":"bdev_\"Malloc\"\\0"}'
-        echo '{"tsc":2200,"lcore":0,"tpoint":"IO_NEW","poller":"b300","object":{"value":"0x9"},"args":{"type":1,"ctx":"0x1"}}'
-        echo '{"tsc":2300,"lcore":0,"tpoint":"IO_DONE","poller":"b300","object":{"value":"0x9"},"args":{"ctx":"0x1"}}'
-    } >lines
-    for layout in G4 G5 G6; do
-        mktrace -l "$layout" lines >trace
-        trace-dump trace >all
-        trace-dump -w 'bdev_"*' trace >got
-        grep -F '"owner":"bdev_' all | cmp - got
-        trace-dump -w 'bdev_"Malloc"\\0' trace >got
-        grep -F '"owner":"bdev_' all | cmp - got
-        trace-dump -w '127.0.0.1:4420 *' -w 'bdev_*' -t '*_NEW' trace >got
-        grep -e 'owner":"127' -e 'IO_NEW.*owner":"bdev' all | cmp - got
-        trace-dump -w '*' trace >got
-        grep '"owner"' all | cmp - got
-    done
-    status_is 1 trace-dump -a --owner 'bdev_Malloc' trace
-    equal "$output" ''
-    equal "$(sed -n 1p <<<"$stderr")" "trace-dump: trace: no entry to print has an owner 'bdev_Malloc'; -O lists the owners"
-    # of spdk_trace's JSON, too
-    cp "$DATA/spdk-trace.json" .
-    same_lines "trace-dump -w '*' spdk-trace.json" "trace-dump spdk-trace.json | grep '\"owner\"'"
 }
 
 @test "--since and --until choose the times that are printed, both included" {

@@ -7,42 +7,14 @@
 
 #include "cli.h"
 #include "entry.h"
-#include "json.h"
 #include "mem.h"
-#include "number.h"
 #include "spdk.h"
 #include "us.h"
 
-/* Size of the direct-mapped cache of decisions about owners. */
-enum { OWNERS = 1024 };
-
-bool filter_add_lcores(struct filter_options *o, const char *list)
+void filter_add_tpoint(struct filter_options *o, const char *glob)
 {
-	const char *p = list;
-
-	if (!o->lcores)
-		o->lcores = mem_array(FILTER_LCORES, sizeof(*o->lcores));
-	for (bool more = true; more;) {
-		size_t n = strcspn(p, ","), dash = strcspn(p, "-,");
-		struct slice low = {p, dash}, high = low;
-		uint64_t from, to;
-
-		if (dash < n)
-			high = slice_from((struct slice){p, n}, dash + 1);
-		if (!number_decimal(low, &from) || !number_decimal(high, &to) || from > to || to >= FILTER_LCORES)
-			return false;
-		for (; from <= to; from++)
-			o->lcores[from] = true;
-		more = p[n] == ',';
-		p += n + 1;
-	}
-	return true;
-}
-
-void filter_add_glob(struct filter_globs *globs, const char *glob)
-{
-	globs->all = mem_room(globs->all, globs->n, &globs->cap);
-	globs->all[globs->n++] = glob;
+	o->tpoints = mem_room(o->tpoints, o->num_tpoints, &o->cap);
+	o->tpoints[o->num_tpoints++] = glob;
 }
 
 /* What is known about the objects of a type. */
@@ -87,34 +59,28 @@ void filter_open(struct filter *f, const struct filter_options *o, const struct 
 {
 	*f = (struct filter){.options = o, .trace = t, .first = us_ticks(us, o->since)};
 	f->end = o->until < UINT64_MAX ? us_ticks(us, o->until + 1) : UINT64_MAX;
-	f->tpoint_matched = mem_array(o->tpoints.n, sizeof(*f->tpoint_matched));
-	f->owner_matched = mem_array(o->owners.n, sizeof(*f->owner_matched));
+	f->matched = mem_array(o->num_tpoints, sizeof(*f->matched));
 	if (o->requests)
 		find_parts(f);
-	if (o->tpoints.n)
+	if (o->num_tpoints)
 		f->tpoints = mem_array(t->num_tpoints, sizeof(*f->tpoints));
-	if (o->owners.n)
-		f->owners = mem_array(OWNERS, sizeof(*f->owners));
 }
 
-/* Compares all patterns, also after a match: filter_report() prints those that match nothing. */
-static bool match(const struct filter_globs *globs, bool *matched, const char *text)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < globs->n; i++)
-		if (fnmatch(globs->all[i], text, 0) == 0)
-			any = matched[i] = true;
-	return any;
-}
-
-/* Compares the name of a tracepoint, or # and its number. */
+/*
+ * Compares the name of a tracepoint, or # and its number, with all patterns, also after a match: filter_report() prints
+ * those that match nothing.
+ */
 static bool match_tpoint(struct filter *f, const struct trace_tpoint *tp, unsigned id)
 {
+	const struct filter_options *o = f->options;
 	char undefined[16];
+	bool any = false;
 
 	snprintf(undefined, sizeof(undefined), "#%u", id);
-	return match(&f->options->tpoints, f->tpoint_matched, tp->name[0] ? tp->name : undefined);
+	for (size_t i = 0; i < o->num_tpoints; i++)
+		if (fnmatch(o->tpoints[i], tp->name[0] ? tp->name : undefined, 0) == 0)
+			any = f->matched[i] = true;
+	return any;
 }
 
 static bool tpoint_matches(struct filter *f, const struct entry *e)
@@ -157,36 +123,13 @@ static bool request_matches(struct filter *f, const struct entry *e)
 	}
 }
 
-/*
- * An owner's description changes when a host connects, and when another owner reuses its id.
- */
-static bool owner_matches(struct filter *f, const struct entry *e)
-{
-	struct filter_owner *known = &f->owners[e->poller % OWNERS];
-	struct slice quoted = e->owner;
-	char *text;
-
-	if (!quoted.n)
-		return false;
-	if (known->text.p && slice_equal(known->text, quoted))
-		return known->matches;
-	text = mem_array(quoted.n, 1);
-	json_unescape(text, (struct slice){quoted.p + 1, quoted.n - 2});
-	known->matches = match(&f->options->owners, f->owner_matched, text);
-	free(text);
-	free((char *)known->text.p);
-	known->text = (struct slice){mem_copy(quoted), quoted.n};
-	return known->matches;
-}
-
 bool filter_match(struct filter *f, const struct entry *e, uint64_t base)
 {
 	const struct filter_options *o = f->options;
 	uint64_t ticks = e->tsc > base ? e->tsc - base : 0;
 
-	return (!o->lcores || o->lcores[f->trace->lcores[e->lcore].id]) && (!o->requests || request_matches(f, e)) &&
-	       (!o->tpoints.n || tpoint_matches(f, e)) && ticks >= f->first && ticks < f->end &&
-	       (!o->owners.n || owner_matches(f, e));
+	return (!o->requests || request_matches(f, e)) && (!o->num_tpoints || tpoint_matches(f, e)) &&
+	       ticks >= f->first && ticks < f->end;
 }
 
 bool filter_is_past(const struct filter *f, uint64_t tsc, uint64_t base)
@@ -194,47 +137,21 @@ bool filter_is_past(const struct filter *f, uint64_t tsc, uint64_t base)
 	return tsc > base && tsc - base >= f->end;
 }
 
-static void report_lcores(const struct filter *f, const uint64_t *by_lcore, const char *name, bool quiet)
-{
-	bool *seen = mem_array(FILTER_LCORES, sizeof(*seen));
-	unsigned missing = 0, first = 0;
-
-	for (unsigned i = 0; i < f->trace->num_lcores; i++)
-		if (by_lcore[i])
-			seen[f->trace->lcores[i].id] = true;
-	for (unsigned i = 0; i < FILTER_LCORES; i++)
-		if (f->options->lcores[i] && !seen[i] && !missing++)
-			first = i;
-	if (missing)
-		cli_notice(quiet, "%s: no entries of lcore %u%s", name, first, missing > 1 ? " and others" : "");
-	free(seen);
-}
-
-void filter_report(struct filter *f, const uint64_t *by_lcore, const char *name, bool quiet)
+void filter_report(struct filter *f, const char *name, bool quiet)
 {
 	const struct filter_options *o = f->options;
 
-	if (o->lcores)
-		report_lcores(f, by_lcore, name, quiet);
-	for (unsigned i = 0; o->tpoints.n && i < f->trace->num_tpoints; i++)
+	for (unsigned i = 0; o->num_tpoints && i < f->trace->num_tpoints; i++)
 		if (f->trace->tpoints[i].name[0])
 			match_tpoint(f, &f->trace->tpoints[i], i);
-	for (size_t i = 0; i < o->tpoints.n; i++)
-		if (!f->tpoint_matched[i])
-			cli_notice(quiet, "%s: no tracepoint matches '%s'; -d lists them", name, o->tpoints.all[i]);
-	for (size_t i = 0; i < o->owners.n; i++)
-		if (!f->owner_matched[i])
-			cli_notice(quiet, "%s: no entry to print has an owner '%s'; -O lists the owners", name,
-				   o->owners.all[i]);
+	for (size_t i = 0; i < o->num_tpoints; i++)
+		if (!f->matched[i])
+			cli_notice(quiet, "%s: no tracepoint matches '%s'; -d lists them", name, o->tpoints[i]);
 }
 
 void filter_close(struct filter *f)
 {
-	for (unsigned i = 0; f->owners && i < OWNERS; i++)
-		free((char *)f->owners[i].text.p);
-	free(f->owners);
 	free(f->parts);
 	free(f->tpoints);
-	free(f->tpoint_matched);
-	free(f->owner_matched);
+	free(f->matched);
 }

@@ -166,7 +166,7 @@ static bool check_owners(const struct dump *d)
 {
 	const struct trace *t = &d->reader.trace;
 
-	if (t->owner_descriptions || !(opt.owners || (opt.filter.owners.n && entries_wanted())))
+	if (t->owner_descriptions || !opt.owners)
 		return true;
 	if (d->reader.is_json)
 		warnx("%s: no owners in this JSON, which spdk_trace prints from v26.05 on; the trace file itself may "
@@ -201,7 +201,7 @@ static bool dump(struct dump *d)
 		d->lost = mem_array(r->trace.num_lcores, sizeof(*d->lost));
 		print_entries(d);
 		losses_note(r, &d->lines.us, d->name, opt.follow, opt.quiet);
-		filter_report(&d->filter, r->counts.by_lcore, d->name, opt.quiet);
+		filter_report(&d->filter, d->name, opt.quiet);
 		good = r->error || check_chosen(d);
 		if (has_anchors() && r->counts.returned)
 			good &= anchors_report(&d->anchors, (struct anchors_range){r->first, r->highest, rate_of(d)},
@@ -281,20 +281,9 @@ static bool open_trace(struct dump *d, struct input *in, int fd)
 	return false;
 }
 
-static void add_lcores(const char *list)
-{
-	if (!filter_add_lcores(&opt.filter, list))
-		cli_usage("-c '%s': a list like 0-3,7 is expected", list);
-}
-
 static void add_tpoint(const char *glob)
 {
-	filter_add_glob(&opt.filter.tpoints, glob);
-}
-
-static void add_owner(const char *glob)
-{
-	filter_add_glob(&opt.filter.owners, glob);
+	filter_add_tpoint(&opt.filter, glob);
 }
 
 static void set_lag(const char *text)
@@ -313,7 +302,6 @@ static void set_rate(const char *text)
 static const struct cli_option options[] = {
 	{'a', "all", NULL, "also print entries from before the rings' common time and from before trace_clear",
 	 .flag = &opt.reader.all},
-	{'c', "lcore", "LIST", "only these lcores, as in 0-3,7", .call = add_lcores},
 	{'d', "definitions", NULL, "print the defined tracepoints instead", .flag = &opt.definitions},
 	{'F', "follow", NULL, "print the entries, then each new one, until the process ends or Ctrl-C; also with -O",
 	 .flag = &opt.follow},
@@ -324,8 +312,6 @@ static const struct cli_option options[] = {
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{'t', "tpoint", "GLOB", "only entries of tracepoints with this name; may be given more than once",
 	 .call = add_tpoint},
-	{'w', "owner", "GLOB", "only entries of owners with this description; may be given more than once",
-	 .call = add_owner},
 	{0, "requests", NULL, "only entries that start or end a request, or another object that nothing has started",
 	 .flag = &opt.filter.requests},
 	{0, "since", "US", "only entries from this time on, in microseconds as they are printed",
@@ -354,16 +340,17 @@ static const struct cli cli = {
 	"  trace-dump -i nvmf_trace.pid1234\n"
 	"  xz -dc nvmf_trace.pid1234.xz | trace-dump -t 'TCP_REQ_*' | jq -r .owner | sort | uniq -c\n",
 	.options = options,
+	.former = (const struct cli_former[]){{'c', "lcore", "is gone: grep '\"lcore\":3,' chooses by lcore"},
+					      {'w', "owner", "is gone: grep '\"owner\":\"bdev_' chooses by owner"},
+					      {}},
 };
 
 static void check_recording(void)
 {
-	const struct filter_options *f = &opt.filter;
-
 	if (!opt.follow)
 		cli_usage("--record is for -F: a live trace is recorded");
 	if (opt.reader.all || opt.owners || opt.lag || opt.wall || opt.clock || opt.rate || opt.filter.since ||
-	    opt.filter.until < UINT64_MAX || f->lcores || f->requests || f->tpoints.n || f->owners.n)
+	    opt.filter.until < UINT64_MAX || opt.filter.requests || opt.filter.num_tpoints)
 		cli_usage("--record writes all entries as they are: besides -F it takes -p, -q, --keep and --max-size "
 			  "only");
 }
