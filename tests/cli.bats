@@ -187,8 +187,8 @@ trace-dump -w is gone: grep '"owner":"bdev_' chooses by owner
 trace-dump --owner is gone: grep '"owner":"bdev_' chooses by owner
 trace-spans -w is gone: -k owner=GLOB chooses by owner
 trace-spans --owner is gone: -k owner=GLOB chooses by owner
-trace-spans --wide is now --plain
-trace-latency --wide is now --plain
+trace-spans --wide is gone: a pipe gets all columns, as in | cat
+trace-latency --wide is gone: a pipe gets all columns, as in | cat
 trace-merge -s is now an operand: NAME=FILE
 trace-merge --source is now an operand: NAME=FILE
 usdt-record --no-owners is gone; grep -v '^owner: ' leaves these lines out

@@ -154,7 +154,7 @@ accepted() { # FILE
 # what is not here are only accepted.
 run_examples() { # PAGE
     # pages show the tables of a terminal
-    printf '%s() { command %s --human "$@"; }\n' trace-spans trace-spans trace-latency trace-latency >terminal
+    printf '%s() { COLUMNS=${COLUMNS:-100} command %s "$@"; }\n' trace-spans trace-spans trace-latency trace-latency >terminal
     local block first printed=''
     blocks_of "$1"
     for block in block.*; do

@@ -148,7 +148,7 @@ causes() {
     grep -q '^cause: bdev a-name.*….*terminals takes longer (99 % of the extra time)$' text
     grep -q '^  host a-name.*…' text
     grep -q '^  a-n…t-terminals waited for' text
-    trace-causes -q --wide in >text
+    COLUMNS=1000 trace-causes -q in >text
     equal "$(grep -c … text)" 0
     grep -q "^cause: bdev $name takes longer (99 % of the extra time)$" text
     grep -q "^  host $name" text

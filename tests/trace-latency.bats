@@ -6,7 +6,7 @@ load helpers
 
 # Its tables as on a terminal; "command trace-latency" prints those of a pipe.
 trace-latency() {
-    command trace-latency --human "$@"
+    COLUMNS=${COLUMNS:-100} command trace-latency "$@"
 }
 export -f trace-latency
 
@@ -1023,7 +1023,7 @@ r   whole life       1000 1.00 us 1.00 us 1.98 us 2.00 us +99.8 +100.0  100.0
 r   A          DONE  1000 1.00 us 1.00 us 1.98 us 2.00 us +99.8 +100.0  100.0
 L
     )
-    equal "$(trace-latency -q --plain --against base in | awk 'NR < 3 { for (i = NF - 6; i < NF; i++) printf "%s ", $i }')" \
+    equal "$(command trace-latency -q --against base in | awk 'NR < 3 { for (i = NF - 6; i < NF; i++) printf "%s ", $i }')" \
         'mean% p50% p90% p99% p999% max% +99.8 +100.0 +100.0 +100.0 +100.0 +100.0 '
     equal "$stderr" 'trace-latency: base: 2 rows are not in this run'
     equal "$(trace-latency -jq --against base in | plain | jq -c 'select(.life) | [.against.count, .against.mean, .change.p99]')" '[1000,0.501,1]'
@@ -1308,8 +1308,8 @@ widest() {
     # the layers with the smallest shares go first
     equal "$(COLUMNS=60 trace-latency -q --layers -g owner lines | grep -o '[a-z]*%' | tr '\n' ' ')" 'buffer% host% bdev% reply% '
     # all columns, and names in full
-    equal "$(COLUMNS=60 trace-latency -q --plain lines | sed -n 1p | tr '\t' ' ')" 'object from to count mean p50 p90 p99 p999 max share%'
-    trace-latency -q --plain -g owner names | grep -q "^$(printf 'é%.0s' {1..200})"
+    equal "$(command trace-latency -q lines | sed -n 1p | tr '\t' ' ')" 'object from to count mean p50 p90 p99 p999 max share%'
+    command trace-latency -q -g owner names | grep -q "^$(printf 'é%.0s' {1..200})"
 }
 
 # Each cell of a plain table as KEY=VALUE, a row in a line.
@@ -1340,10 +1340,9 @@ cells() {
     # one heading for all intervals
     equal "$(command trace-latency -q --rates -i 0.01 trace | cut -f 1-4 | sed -n '1p; 2p; $p' | tr '\t' ,)" $'object,begin,end,count\ni,0.000,10000.000,11\nr,30000.000,40000.000,58'
     equal "$(command trace-latency -q -l lifetimes -g host trace | awk -F '\t' '$2 == "r" && $3 == "life"' | sort -t $'\t' -rnk6 | cut -f 1 | paste -sd ' ')" 'backup-1 db-1 db-2'
-    # a terminal has the other table, and each of the two can be had anywhere
+    # a terminal has the other table, which a pipe gets where COLUMNS is set
     COLUMNS=100 script -qec "trace-latency -q --color never trace" /dev/null </dev/null | tr -d '\r' >terminal
     COLUMNS=100 trace-latency -q trace | diff - terminal
-    script -qec "trace-latency -q --plain trace" /dev/null </dev/null | tr -d '\r' | diff - <(command trace-latency -q trace)
 }
 
 @test "colours are those of layers, on a terminal only, or as --color and NO_COLOR say" {

@@ -109,7 +109,7 @@ section() { # START
     equal "$(head -n 1 bars)" '     from    below  requests of db-1'
     # as trace-latency has it, with the two that did not start and end in the trace, and took longer than half of these
     qpair-lifetimes probes >lifetimes
-    trace-dump trace | trace-join -j -l lifetimes | trace-latency -q -H --human -g host |
+    trace-dump trace | trace-join -j -l lifetimes | COLUMNS=100 trace-latency -q -H -g host |
         sed -n '/db-1: r whole life/,/^$/p' | awk '$5 ~ /[0-9]/ { print $1, $2, $3, $4, $5 + ($1 >= 1 && $1 < 3 && $2 == "ms") }' >want
     sed 1d bars | awk '{ print $1, $2, $3, $4, $5 }' | diff want -
     equal "$(grep -c '[0-9] #\{32\}$' bars)" 2
@@ -152,7 +152,7 @@ fits() { # COLUMNS FILE
     fits 100 page
     grep -q '^  a-ho…' page
     grep -q '^cause: buffers, held by .*…' page
-    trace-report --wide trace long >page
+    COLUMNS=1000 trace-report trace long >page
     equal "$(grep -c … page)" 0
     grep -q '^cause: buffers, held by a-host-with-a-name-that-is-longer-than-any-column-höst-backup-1 (27 % of the time)$' page
 }
@@ -328,7 +328,7 @@ connection() {
         connection end $((2 * rate)) 10.0.0.4:40003 0 5 4000
         echo '{"when":"end","tsc":1,"tid":4,"name":"reactor_0"}'
     } >folder/kernel.jsonl
-    status_is 0 trace-report --wide folder
+    COLUMNS=1000 status_is 0 trace-report folder
     equal "$(grep '^cause: ' <<<"$output")" \
         'cause: host nqn.2026-11.fleet:db-1 does not read its replies: its window was full for 56 % of the time'
     equal "$(grep -c '^nothing stands out' <<<"$output")" 0
@@ -878,11 +878,11 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
 
 @test "options come before, between and after the operands" {
     slow_host
-    trace-report --wide trace probes >want
-    trace-report trace --wide probes | diff want -
-    trace-report trace probes --wide --color never | diff want -
-    mv trace ./--wide
-    trace-report -- --wide probes | grep '^  trace-dump ./--wide '
+    trace-report -q trace probes >want
+    trace-report trace -q probes | diff want -
+    trace-report trace probes -q --color never | diff want -
+    mv trace ./--quiet
+    trace-report -- --quiet probes | grep '^  trace-dump ./--quiet '
 }
 
 @test "operands that are something else" {

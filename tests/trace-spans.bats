@@ -6,7 +6,7 @@ load helpers
 
 # Its table as on a terminal; "command trace-spans" prints that of a pipe.
 trace-spans() {
-    command trace-spans --human "$@"
+    COLUMNS=${COLUMNS:-100} command trace-spans "$@"
 }
 export -f trace-spans
 

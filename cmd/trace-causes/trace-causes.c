@@ -25,7 +25,7 @@
 enum { GROUPS = 64 };
 
 static struct {
-	bool json, ledger, quiet, wide;
+	bool json, ledger, quiet;
 	const char *against; /* a file, or NULL */
 	struct measure_options measure;
 	struct keys keys;
@@ -212,7 +212,6 @@ static const struct cli_option options[] = {
 	 .flag = &opt.measure.open},
 	{0, "percent", "P", "the slowest P percent of comparable requests are slow", .call = set_percent},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
-	{0, "wide", NULL, "names in full", .flag = &opt.wide},
 	{},
 };
 
@@ -333,7 +332,7 @@ int main(int argc, char **argv)
 
 	cli_parse(&cli, argc, argv);
 	check_options();
-	opt.print.terminal = terminal_open(opt.wide);
+	opt.print.terminal = terminal_open();
 	out_open(&out, STDOUT_FILENO);
 	path = cli_operand(argc, argv, JOINING_OPERAND);
 	if (joining_share_stdin(&opt.joining, path) ||

@@ -243,9 +243,6 @@ static const struct cli_option options[] = {
 	{0, "against", "FILE", "show how much larger times are than in these encoded lines", .text = &opt.base},
 	{0, "fail-over", "P:N", "exit 3 when percentile P, such as p99, of a row is more than N percent larger",
 	 .call = set_threshold},
-	{0, "human", NULL, "the tables of a terminal, wherever they go", .call = terminal_human},
-	{0, "plain", NULL, "the tables of a pipe: all columns, tabs between them, times in microseconds",
-	 .call = terminal_tabs},
 	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{},
@@ -262,7 +259,7 @@ static const struct cli cli = {
 	"  trace-latency -e trace.jsonl > today.txt\n"
 	"  trace-latency --merge --against yesterday.txt --fail-over p99:10 today.txt\n",
 	.options = options,
-	.former = (const struct cli_former[]){{0, "wide", "is now --plain"}, {}},
+	.former = (const struct cli_former[]){{0, "wide", "is gone: a pipe gets all columns, as in | cat"}, {}},
 };
 
 /* What was given. */
@@ -376,7 +373,7 @@ static void start(struct run *run)
 	else
 		out_open(&run->to.out, STDOUT_FILENO);
 	out_open(&run->shown, STDOUT_FILENO);
-	run->to.terminal = terminal_open(false);
+	run->to.terminal = terminal_open();
 	run->to.is_json = opt.output == JSON;
 	run->to.terminal.plain &= !opt.screen;
 	*r = (struct reading){.reactors = opt.what == REACTORS,

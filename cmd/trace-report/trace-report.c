@@ -26,7 +26,7 @@
 
 static struct {
 	const char *html; /* a file; NULL: none is written */
-	bool wide, json, fail;
+	bool json, fail;
 } opt;
 
 static struct facts facts = {.unread.fd = OUT_MEMORY, .until = UINT64_MAX, .num_slowest = FACTS_SLOWEST};
@@ -70,7 +70,6 @@ static const struct cli_option options[] = {
 	{0, "story", "KEY=GLOB", "instead of the page, stories of the slowest requests with this value",
 	 .call = add_story},
 	{0, "until", "US", "only requests that lived before this time", .time = &facts.until},
-	{0, "wide", NULL, "lines and names in full", .flag = &opt.wide},
 	{},
 };
 
@@ -161,7 +160,7 @@ static void parse_options(int argc, char **argv)
 		cli_usage("-n: at most %d are listed", SLOWEST_MAX);
 	facts.slowest = mem_array(facts.num_slowest, sizeof(*facts.slowest));
 	facts.slowest_own = mem_array(facts.num_slowest, sizeof(*facts.slowest_own));
-	facts.terminal = terminal_open(opt.wide);
+	facts.terminal = terminal_open();
 }
 
 /* The page, its lines, or stories. Returns whether there is a cause. */

@@ -271,9 +271,6 @@ static const struct cli_option options[] = {
 	{0, "stuck", "US", "also spans in flight for US microseconds, as soon as they are", .us = &opt.stuck_ns},
 	{'t', "tpoint", "GLOB", "only spans with an entry of a tracepoint of this name; may be given more than once",
 	 .call = add_state},
-	{0, "human", NULL, "the table of a terminal, wherever it goes", .call = terminal_human},
-	{0, "plain", NULL, "the table of a pipe: all columns, tabs between them, times in microseconds",
-	 .call = terminal_tabs},
 	{},
 };
 
@@ -288,7 +285,7 @@ static const struct cli cli = {
 	"  trace-dump -F -p 1234 | %s -m 5000 -s --stuck 1000000\n",
 	.options = options,
 	.former = (const struct cli_former[]){{'w', "owner", "is gone: -k owner=GLOB chooses by owner"},
-					      {0, "wide", "is now --plain"},
+					      {0, "wide", "is gone: a pipe gets all columns, as in | cat"},
 					      {}},
 };
 
@@ -315,7 +312,7 @@ static void start(struct trace_spans *t)
 
 	t->text.fd = OUT_MEMORY;
 	t->print.measured = m;
-	t->print.terminal = terminal_open(false);
+	t->print.terminal = terminal_open();
 	/* stories are for people, wherever they go */
 	t->print.terminal.plain &= !opt.story;
 	t->print.is_title = opt.story;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Text for people: how wide its lines may be, and whether they have colours. Tables are for people on a terminal only:
- * elsewhere they are plain, for sort and awk. A tool that prints tables has these options:
+ * Text for people: how wide its lines may be, and whether they have colours. Tables are for people on a terminal, and
+ * where $COLUMNS says how wide they are to be; elsewhere they are plain, for sort and awk. A tool that prints tables has
+ * this option:
  *
  *	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
- *	{0, "human", NULL, "the table of a terminal, wherever it goes", .call = terminal_human},
- *	{0, "plain", NULL, "the table of a pipe: tabs, microseconds, all columns", .call = terminal_tabs},
  */
 #pragma once
 
@@ -31,15 +30,11 @@ enum {
 /* The argument of --color. Anything but always, never and auto is a usage error. */
 void terminal_color(const char *when);
 
-/* Options without an argument. Of several, the last one counts. */
-void terminal_human(const char *unused);
-void terminal_tabs(const char *unused);
-
 /*
  * What is known of standard output, after cli_parse(). The width is that of $COLUMNS, or of the terminal. With --color
  * auto there are colours on a terminal, unless $NO_COLOR is set, or $TERM is dumb.
  */
-struct terminal terminal_open(bool wide);
+struct terminal terminal_open(void);
 
 /* Parameters of "select graphic rendition", ECMA-48. */
 #define TERMINAL_BOLD  "1" /* titles, and what matters most */

@@ -241,7 +241,7 @@ static void put_trait(struct out *out, const struct tally *t, const struct trait
 	}
 }
 
-/* Pads text to a column. Wider text is shortened; with --wide it has its own line. */
+/* Pads text to a column. Wider text is shortened; in full it has its own line. */
 static void put_padded(struct out *out, struct slice text, const struct terminal *terminal, size_t width)
 {
 	size_t n = utf8_count(text);

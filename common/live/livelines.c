@@ -75,7 +75,7 @@ static size_t find_spare(const struct livelines *c, const struct column *columns
 
 static void fit(struct livelines *c, const struct column *columns, size_t n)
 {
-	int width = terminal_open(false).width;
+	int width = terminal_open().width;
 	size_t spare;
 
 	while (width_of_all(c, columns, n) > width && (spare = find_spare(c, columns, n)) < n)

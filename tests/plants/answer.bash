@@ -6,7 +6,7 @@
 #   also   such objects of all others that the page names somewhere, and of what has a quarter of the time
 #   hosts  the causes of single hosts, in the words of the page
 answer() { # FOLDER
-    trace-report --color never --wide "$1" >"$1/page" 2>"$1/page.err"
+    COLUMNS=1000 trace-report --color never "$1" >"$1/page" 2>"$1/page.err"
     trace-report -j "$1" >"$1/causes" 2>/dev/null
     jq -n --rawfile page "$1/page" --slurpfile found "$1/causes" '
         def finding:
