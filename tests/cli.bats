@@ -181,6 +181,10 @@ offwaketime -K is gone: -j has the stacks of kernel and process apart
 offwaketime -k is gone: -t chooses threads of the kernel by their ids
 offwaketime --no-demangle is gone
 offwaketime --state is gone; offcpusnoop prints which threads were preempted
+biosnoop -v is gone: the kernel's log is printed when it refuses the BPF program
+biosnoop --verbose is gone: the kernel's log is printed when it refuses the BPF program
+offcpusnoop -v is gone: the kernel's log is printed when it refuses the BPF program
+offcpusnoop --verbose is gone: the kernel's log is printed when it refuses the BPF program
 trace-dump -c is gone: grep '"lcore":3,' chooses by lcore
 trace-dump --lcore is gone: grep '"lcore":3,' chooses by lcore
 trace-dump -w is gone: grep '"owner":"bdev_' chooses by owner

@@ -42,3 +42,16 @@ same_sleep() {
         BEFORE=sleep_twice CMP=same_sleep NEVER='fork waitpid poll' each_fault any "$fault" 'offwaketime -p $started'
     done
 }
+
+@test "what libbpf and the kernel say of a BPF program that is refused is printed" {
+    command -v offwaketime >/dev/null || lacks 'offwaketime was not built'
+    runs_here offwaketime -q -o probed 0.1 || lacks "no BPF here: $(cat err)"
+    # which call loads a program depends on libbpf
+    for FAULT_NTH in $(seq 60); do
+        (export FAULT_IN=offwaketime FAULT_CALL=bpf FAULT=$EPERM FAULT_NTH LD_PRELOAD=$FAULTS
+            ! offwaketime -q -o lines 0.01 2>log) || continue
+        ! sed -n '1s/^offwaketime: the kernel refuses the BPF program: //p' log | grep . >/dev/null ||
+            ! grep '^libbpf: failed to load' log >/dev/null || return 0
+    done
+    return 1
+}

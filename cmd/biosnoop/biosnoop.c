@@ -289,6 +289,7 @@ static const struct cli cli = {
 					      {'m', NULL, "is now --min-ms"},
 					      {0, "no-start", "is gone"},
 					      {'e', "encode", "is gone: -j has each request's latency, -s -j the sums"},
+					      RECORDER_FORMER,
 					      {}},
 };
 

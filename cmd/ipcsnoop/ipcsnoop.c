@@ -364,6 +364,7 @@ static const struct cli cli = {
 	.former = (const struct cli_former[]){{'d', NULL, "is now -D"},
 					      {'i', "interval", "is gone: -j has each read and write"},
 					      {'n', NULL, "is now --name"},
+					      RECORDER_FORMER,
 					      {}},
 };
 

@@ -104,8 +104,6 @@ static int attach_vectors(struct offcpusnoop *o)
 		}
 		bpf_link__destroy(links[0]);
 		links[0] = NULL;
-		if (opt.recorder.verbose)
-			warnx("this kernel has no tracepoints of the interrupt %s: it is not recorded", vectors[i]);
 	}
 	return 0;
 }
@@ -267,6 +265,7 @@ static const struct cli cli = {
 	"    jq -r 'select(.args.by).args | [.comm, .by, .duration] | @tsv'\n",
 	.options = options,
 	.runs_command = true,
+	.former = (const struct cli_former[]){RECORDER_FORMER, {}},
 };
 
 /* A number is the time that a forgotten process was to be traced for. */

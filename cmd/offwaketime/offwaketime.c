@@ -363,6 +363,7 @@ static const struct cli cli = {
 					       "is gone: -t chooses threads of the kernel by their ids"},
 					      {0, "no-demangle", "is gone"},
 					      {0, "state", "is gone; offcpusnoop prints which threads were preempted"},
+					      RECORDER_FORMER,
 					      {}},
 };
 

@@ -115,20 +115,7 @@ static int describe(struct attach_site *s)
 	return -1;
 }
 
-static void show(const struct attach_site *s)
-{
-	struct out args = {.fd = OUT_MEMORY};
-
-	for (unsigned i = 0; i < s->place->num_args; i++) {
-		out_printf(&args, " %s@", usdt_type(&s->place->args[i]).text);
-		out_visible(&args, s->place->args[i].operand);
-	}
-	warnx("%s: probe %.*s at 0x%" PRIx64 ":%.*s", s->file->path, (int)s->spec->name.n, s->spec->name.p,
-	      s->place->address, (int)out_contents(&args).n, out_contents(&args).p);
-	out_close(&args);
-}
-
-static int find_sites_in(struct attach *a, const struct target_file *f, const struct probespecs *specs, bool verbose)
+static int find_sites_in(struct attach *a, const struct target_file *f, const struct probespecs *specs)
 {
 	for (size_t i = 0; i < f->usdt.n; i++)
 		for (size_t k = 0; k < specs->n; k++) {
@@ -141,20 +128,18 @@ static int find_sites_in(struct attach *a, const struct target_file *f, const st
 			a->sites = mem_room(a->sites, a->num_sites, &a->cap_sites);
 			s = &a->sites[a->num_sites++];
 			*s = (struct attach_site){.file = f, .place = place, .spec = spec};
-			if (verbose)
-				show(s);
 			if (describe(s) != 0)
 				return -1;
 		}
 	return 0;
 }
 
-int attach_find_sites(struct attach *a, const struct target *t, const struct probespecs *specs, bool verbose)
+int attach_find_sites(struct attach *a, const struct target *t, const struct probespecs *specs)
 {
 	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < t->n; i++)
-		result = find_sites_in(a, &t->files[i], specs, verbose);
+		result = find_sites_in(a, &t->files[i], specs);
 	return result;
 }
 

@@ -34,9 +34,9 @@ struct attach {
 
 /*
  * Finds the sites of the specs, which probecheck() has accepted, and how to fetch their arguments.
- * Target and specs must outlive it. verbose: shows each site. Returns 0 or -1.
+ * Target and specs must outlive it. Returns 0 or -1.
  */
-int attach_find_sites(struct attach *a, const struct target *t, const struct probespecs *specs, bool verbose);
+int attach_find_sites(struct attach *a, const struct target *t, const struct probespecs *specs);
 
 /* Opens the program, for the recorder's process or for all. Returns 0 or -1. */
 int attach_open(struct attach *a, struct recorder *r, bool follow, struct recorder_program *program);

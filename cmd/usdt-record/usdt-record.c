@@ -56,7 +56,7 @@ static int find_probes(void *context)
 		result = target_add_process(&opt.target, opt.recorder.pids[0]);
 	if (result != 0 || probecheck(&opt.target, &opt.specs) != 0)
 		return -1;
-	return attach_find_sites(&u->attach, &opt.target, &opt.specs, opt.recorder.verbose);
+	return attach_find_sites(&u->attach, &opt.target, &opt.specs);
 }
 
 static int open_program(void *context, struct recorder_program *program)
@@ -165,9 +165,7 @@ static void finish(void *context)
 	if (!owners_finish(&u->owners))
 		r->failed = true;
 	write_clock(u);
-	if (opt.recorder.verbose)
-		cli_notice(quiet, "%" PRIu64 " event%s", u->events, u->events == 1 ? "" : "s");
-	else if (!u->events && !r->failed)
+	if (!u->events && !r->failed)
 		cli_notice(quiet, "no events: none of the probes was hit");
 	cli_count(quiet, u->cut, "cut %" PRIu64 " string{ that is|s that are} longer than %d bytes", u->cut,
 		  MAX_STRING);
@@ -243,6 +241,7 @@ static const struct cli cli = {
 					      {'m', NULL, "is now --buffer"},
 					      {0, "no-owners", "is gone; grep -v '^owner: ' leaves these lines out"},
 					      {0, "perf-events", "is gone"},
+					      RECORDER_FORMER,
 					      {}},
 };
 

@@ -135,9 +135,31 @@ void recorder_note_start(const struct recorder *r, const char *what, const char 
 	free(visible);
 }
 
-static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
+/* What libbpf warned of, with the kernel's log. It is printed only after a failure: some warnings are of none. */
+static struct out warned = {.fd = OUT_MEMORY};
+
+static int keep_warning(enum libbpf_print_level level, const char *format, va_list args)
 {
-	return level != LIBBPF_DEBUG ? vfprintf(stderr, format, args) : 0;
+	char *text;
+
+	if (level != LIBBPF_WARN || vasprintf(&text, format, args) < 0)
+		return 0;
+	out_text(&warned, text);
+	free(text);
+	return 0;
+}
+
+/* Prints its end, in which the reason is: a log may have millions of lines. */
+static void print_warned(void)
+{
+	enum { MOST = 4096 };
+	struct slice text = out_contents(&warned);
+
+	if (text.n > MOST) {
+		text = slice_from(text, text.n - MOST);
+		slice_cut_line(&text);
+	}
+	fwrite(text.p, 1, text.n, stderr);
 }
 
 /* A ring buffer has a power of two of pages. */
@@ -178,15 +200,17 @@ static void explain_refusal(const struct recorder *r, uint32_t size)
 {
 	if (lacks_descriptors())
 		return;
-	if (errno == ENOMEM)
+	if (errno == ENOMEM) {
 		warn("a ring buffer of %" PRIu32 " bytes; use a smaller --buffer", size);
-	else if (access("/sys/kernel", F_OK) != 0)
+	} else if (access("/sys/kernel", F_OK) != 0) {
 		warnx("/sys is not mounted here, in which the kernel describes its types to a BPF program; "
 		      "mount -t sysfs sysfs /sys");
-	else
+	} else {
 		warn("the kernel refuses the BPF program: it needs BTF and %s or newer, and is tested from Linux 6.1 "
-		     "on; -v prints the kernel's log",
+		     "on",
 		     r->tool->kernel);
+		print_warned();
+	}
 }
 
 static bool has_variables(const struct bpf_object_skeleton *s)
@@ -225,7 +249,7 @@ static int load(struct recorder *r)
 	struct bpf_map *events;
 	struct stat ns;
 
-	libbpf_set_print(r->options.verbose ? print_libbpf : NULL);
+	libbpf_set_print(keep_warning);
 	if (stat("/proc/self/ns/pid", &ns) != 0) {
 		warn("/proc/self/ns/pid");
 		return -1;
@@ -253,7 +277,8 @@ int recorder_attach(struct recorder *r)
 {
 	if (bpf_object__attach_skeleton(r->program.skeleton) == 0)
 		return 0;
-	warn("cannot attach to %s; -v shows more", r->tool->hooks);
+	warn("cannot attach to %s", r->tool->hooks);
+	print_warned();
 	return -1;
 }
 

@@ -40,7 +40,7 @@ struct recorder_options {
 	uint64_t duration_ns;      /* 0: no end */
 	uint32_t buffer;           /* bytes of the ring, at least */
 	bool wall;                 /* the time of day is in the output */
-	bool quiet, verbose;
+	bool quiet;
 };
 
 /* Their rows in a table of options. standard: the default size of the buffer, as text. */
@@ -50,9 +50,9 @@ struct recorder_options {
 	{0, "buffer", "SIZE", \
 	 "buffer for what waits to be written: bytes, or with K, M or G; default " standard, \
 	 .size = &(options).buffer}, \
-	{'q', "quiet", NULL, "no notes", .flag = &(options).quiet}, \
-	{'v', "verbose", NULL, "show what the kernel says about the BPF program", \
-	 .flag = &(options).verbose}
+	{'q', "quiet", NULL, "no notes", .flag = &(options).quiet}
+/* what they were */
+#define RECORDER_FORMER {'v', "verbose", "is gone: the kernel's log is printed when it refuses the BPF program"}
 /* for tools whose operands may be a command */
 #define RECORDER_DURATION(options) \
 	{'D', "duration", "SEC", "end after this many seconds", .seconds = &(options).duration_ns}
