@@ -193,6 +193,7 @@ trace-spans -w is gone: -k owner=GLOB chooses by owner
 trace-spans --owner is gone: -k owner=GLOB chooses by owner
 trace-spans --wide is gone: a pipe gets all columns, as in | cat
 trace-latency --wide is gone: a pipe gets all columns, as in | cat
+trace-latency --fail-over is gone: --against FILE -j has .change.p99, for jq -e
 trace-merge -s is now an operand: NAME=FILE
 trace-merge --source is now an operand: NAME=FILE
 usdt-record --no-owners is gone; grep -v '^owner: ' leaves these lines out

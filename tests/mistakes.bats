@@ -317,8 +317,6 @@ T
 2 % -H is for a table or -j % trace-latency -H -e lines
 2 % one trace or file of trace lines (-l is for lifetimes) is expected, not 2 % trace-spans trace lifetimes
 2 % one trace or file of trace lines (-l is for lifetimes) is expected, not 2 % trace-causes trace lifetimes
-2 % --fail-over needs --against % trace-latency --fail-over p99:10 lines
-2 % a percentile and percent are expected % trace-latency --against encoded --fail-over 10 lines
 2 % --admin, -g, -i, -l and -r apply when trace lines are encoded % trace-latency --merge -g lcore encoded
 2 % --against is for a table or -j % trace-latency -H --against encoded lines
 1 % trace-merge: no source has trace lines % trace-merge empty empty2

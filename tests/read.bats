@@ -14,7 +14,6 @@ trace-spans -s -n 3
 trace-causes -j --percent 10
 trace-latency -r
 trace-latency --layers
-trace-latency --reactors
 trace-latency -g lcore -g args.state
 trace-perfetto
 trace-perfetto -e'
@@ -82,7 +81,6 @@ trace-causes --percent 10
 trace-causes -j --percent 10
 trace-latency --layers -g host
 trace-latency -j -g args.qpair.hostnqn -g owner
-trace-latency --reactors -j
 trace-perfetto -e'
 
 # Compares filters with -l with the same after trace-join -j -l: over a trace, its lines, and what xz packed.

@@ -478,72 +478,12 @@ L
     equal "$stderr" ''
 }
 
-# An entry of a connection: time, lcore, tracepoint, id, time since the creation or -, address, host, queue.
-of_host() {
-    entry "$1" "$3" "$4" "$5" "$6" | sed "s/\"lcore\":[0-9]*/\"lcore\":$2/; s/}\$/,\"args\":{\"qpair\":{\"ptr\":\"0xf$8\",\"qid\":$8,\"hostnqn\":\"nqn:$7\"}}}/"
-}
-
 # A line of offcpusnoop: time, lcore, duration, tracepoint, other arguments.
 held() {
     echo "{\"tsc\":9,\"us\":$1,\"source\":\"off\",\"lcore\":3,\"tpoint\":\"$4\",\"args\":{\"comm\":\"reactor_$2\",\"pid\":12,\"begin\":0,\"duration\":$3,$5}}"
 }
 
-two_lcores() {
-    of_host 1000.000 0 TCP_REQ_NEW r0 - 0x10 victim 1
-    of_host 1001.000 1 TCP_REQ_NEW r1 - 0x20 other 2
-    of_host 1002.000 1 TCP_REQ_COMPLETED r1 1.000 0x20 other 2
-    of_host 1050.000 0 TCP_REQ_COMPLETED r0 50.000 0x10 victim 1
-    of_host 1090.000 0 TCP_REQ_NEW r2 - 0x10 hog 3
-    echo '{"tsc":1,"us":1095.000,"lcore":0,"tpoint":"PLAIN"}'
-    held 1890.000 0 770.000 OFF_CPU '"why":"preempted","by":"xz","by_pid":77'
-    held 1894.000 0 2.000 IRQ '"kind":"irq","name":"timer"'
-    of_host 1895.000 0 TCP_REQ_COMPLETED r2 805.000 0x10 hog 3
-    of_host 2000.000 0 TCP_REQ_NEW r3 - 0x10 hog 3
-    held 2100.000 7 1.000 OFF_CPU '"why":"blocked"'
-}
-
-@test "--reactors: a lcore is active for at most the time that the trace covers" {
-    head -n 3 "$DATA/spdk-trace.jsonl" | trace-latency -jq --reactors | plain | jq .active | diff - <(printf '%s\n' 1 1)
-}
-
-@test "--reactors has a row for each lcore: its connections, and its longest silence with the cause" {
-    two_lcores >in
-    COLUMNS=200 status_is 0 trace-latency -q --reactors in
-    # 95 of 1000 us of lcore 0 are between entries that are at most 100 us apart
-    diff - <(cat <<'L'
-lcore entries active% requests   iops conns names          silence begin_us cause
-    0       6     9.5        2 2000.0     2 hog/3,victim/1  800 us 1095.000 preempted by xz (77), 96%
-    1       2     0.2        1 1000.0     1 other/2         998 us 1002.000 -
-    7       0       0        0      0     0 -              1.00 ms 1000.000 ?
-L
-    ) <<<"$output"
-    status_is 0 trace-latency -jq --reactors in
-    equal "$(sed -n 1p <<<"$output")" '{"lcore":0,"entries":6,"active":0.0950,"requests":2,"iops":2000.0,"connections":[{"name":"hog/3","entries":3},{"name":"victim/1","entries":2}],"silence":{"begin":1095.000,"us":800.000,"cause":"preempted by xz (77)","share":0.9625}}'
-    equal "$(sed -n 3p <<<"$output" | jq -c '[.lcore, .entries, .silence.cause]')" '[7,0,"?"]'
-    # without lines of other tools, nothing shows the cause, or another lcore
-    grep -v source in | trace-latency -q --reactors | awk '{ print $1, $2, $NF }' | diff - <(printf '%s\n' 'lcore entries cause' '0 6 -' '1 2 -')
-    # a thread that was recorded and not held ran
-    { held 900.000 0 1.000 OFF_CPU '"why":"blocked"'; sed 's/"duration":770/"duration":70/' in; } >ran
-    equal "$(trace-latency -q --reactors ran | grep -o '1095.*')" '1095.000 its thread ran'
-    # a silence is divided at the ends of intervals
-    status_is 0 trace-latency -jq --reactors -i 0.0005 in
-    equal "$(jq -c '[.lcore, .begin, .entries, .requests, .active, .silence.begin, .silence.us, .silence.cause]' <<<"$output" | plain | tr '\n' ' ')" \
-        '[0,1000,4,1,0.19,1095,405,"preempted by xz (77)"] [1,1000,2,1,0.004,1002,498,null] [0,1500,1,1,0,1500,395,"preempted by xz (77)"] [1,1500,0,0,0,1500,500,null] [0,2000,1,0,0,0,0,null] [1,2000,0,0,0,0,0,null] [7,2000,0,0,0,0,0,null] '
-    # more names than fit
-    for i in 4 5; do of_host 2000.000 0 TCP_REQ_NEW r$i - 0x10 hog $i; done | cat in - >longer
-    equal "$(COLUMNS=200 trace-latency -q --reactors longer | grep -o ' 4 hog.*+1')" ' 4 hog/3,victim/1,hog/4,+1'
-    # several targets
-    for source in a b-c; do grep -v source in | sed "s/\"lcore\"/\"source\":\"$source\",\"lcore\"/"; done >targets
-    trace-latency -q --reactors targets | awk '{ print $1, $2, $3 }' | diff - <(printf '%s\n' 'source lcore entries' 'a 0 6' 'a 1 2' 'b-c 0 6' 'b-c 1 2')
-    # one of them without a name, and one whose name has characters of two bytes
-    { grep -v source in; grep '"source":"a"' targets | sed 's/"source":"a"/"source":"é1é"/'; } >mixed
-    trace-latency -q --reactors mixed | grep -o '^[^ ]*  *[^ ]* ' | diff - <(printf '%s\n' 'source lcore ' '-          0 ' '-          1 ' 'é1é        0 ' 'é1é        1 ')
-    # entries without objects are entries
-    echo '{"tsc":1,"us":1,"lcore":0,"tpoint":"PLAIN"}' >plain
-    equal "$(trace-latency -j --reactors plain | jq -c '[.lcore, .entries, .iops]' | plain)" '[0,1,0]'
-}
-
-@test "where entries are missing, no life ends and no lcore is silent" {
+@test "where entries are missing, no life ends" {
     {
         entry 10.000 TCP_REQ_NEW r0 - 0x10
         entry 11.000 TCP_REQ_NEW r1 - 0x20
@@ -560,8 +500,6 @@ L
     status_is 0 trace-latency --layers -j in
     says '1 request left out: '
     equal "$(jq .count <<<"$output")" 2
-    equal "$(trace-latency -jq --reactors in | jq -c '[.active, .silence.begin, .silence.us]' | plain)" '[0.375,13,17]'
-    equal "$(sed 's/,"lost":true//' in | trace-latency -jq --reactors | jq -c '[.active, .silence.begin, .silence.us]' | plain)" '[1,30,50]'
 }
 
 # 40 writes of 8 blocks in 20 ms, of which 30 end in the second half, and another request.
@@ -1043,74 +981,10 @@ L
     diff - is <<<'- -'
 }
 
-@test "--fail-over exits 3 when a row got worse, and names it" {
-    ramp 1000 | trace-latency -e >base
-    ramp 1000 >same
-    ramp 1200 | grep -v '"r[0-9]\{1,2\}"\|"r1[0-9][0-9]"' >worse
-    status_is 0 trace-latency --against base --fail-over p99:10 same
-    equal "$stderr" ''
-    status_is 3 trace-latency --against base --fail-over p99:10 worse
-    equal "$(sed -n 1p <<<"$stderr")" 'trace-latency: r whole life: worse: p99 is 1.19 us, was 990 ns in base'
-    equal "$(sed -n 2p <<<"$stderr")" 'trace-latency: r A -> DONE: worse: p99 is 1.19 us, was 990 ns in base'
-    # 1.190 is 20.202 percent more
-    status_is 3 trace-latency --against base --fail-over p99:20.2 worse
-    status_is 0 trace-latency --against base --fail-over p99:20.203 worse
-    # the other way round it got better
-    trace-latency -e worse >base
-    status_is 0 trace-latency --against base --fail-over p99:0 same
-    # the verdict on merged lines is the same
-    ramp 1000 | trace-latency -e >base
-    trace-latency -e worse >code
-    status_is 3 trace-latency --merge --against base --fail-over p99:10 code
-    # damaged input is no verdict
-    echo >>worse
-    status_is 1 trace-latency --against base --fail-over p99:10 worse
-}
-
-@test "--fail-over does not judge groups of other keys" {
-    ramp 1000 | sed 's/"lcore":0/&,"owner":"o"/' >in
-    trace-latency -e in >none
-    trace-latency -e -g lcore in >by-lcore
-    trace-latency -e -g lcore -g owner in >by-both
-    status_is 2 trace-latency --against none --fail-over p99:10 -g lcore in
-    equal "$stderr" 'trace-latency: none: groups by nothing, this run by lcore: give both the same -g'
-    status_is 2 trace-latency --against by-lcore --fail-over p99:10 in
-    equal "$stderr" 'trace-latency: by-lcore: groups by lcore, this run by nothing: give both the same -g'
-    status_is 2 trace-latency --merge --against by-lcore --fail-over p99:10 by-both
-    equal "$stderr" 'trace-latency: by-lcore: groups by lcore, this run by lcore, owner: give both the same -g'
-    status_is 0 trace-latency --merge --against by-both --fail-over p99:10 by-both
-    status_is 0 trace-latency -q --against by-lcore in
-}
-
-@test "too few samples are said, never judged" {
-    ramp 999 | trace-latency -e >base
-    ramp 2000 >worse
-    status_is 1 trace-latency --against base --fail-over p99:10 worse
-    says 'trace-latency: r whole life: not judged: 2000 samples, 999 in base; p99 needs 1000'
-    says 'trace-latency: r A -> DONE: not judged: 2000 samples, 999 in base; p99 needs 1000'
-    says 'trace-latency: 0 of 2 rows were judged: record longer, or judge a lower percentile'
-    # one is enough for a verdict
-    { ramp 1000; entry 5.000 A q0 - 0x7; entry 6.000 DONE q0 1.000 0x7; } >longer
-    status_is 1 trace-latency --against base --fail-over p99:10 longer
-    trace-latency -e longer >base
-    status_is 0 trace-latency --against base --fail-over p99:10 longer
-    says 'trace-latency: q whole life: not judged: 1 samples, 1 in base; p99 needs 1000'
-    [[ $stderr != *'0 of'* ]]
-    ramp 999 | trace-latency -e >base
-    status_is 3 trace-latency --against base --fail-over p50:10 worse
-    status_is 1 trace-latency --against base --fail-over p999:10 worse
-    says 'p99.9 needs 10000'
-    # of an empty file nothing is judged, which no script may take for success
-    status_is 1 trace-latency --against /dev/null --fail-over p50:10 worse
-    says 'not judged: 2000 samples, 0 in /dev/null; p50 needs 20'
-    says 'trace-latency: /dev/null: empty: there are no encoded lines'
-}
-
 @test "options that make no sense together are usage errors" {
-    for options in '-e -j' '-e -H' '-H --openmetrics' '-H -j --against x' '--merge -g lcore' '--merge -r' '--merge -i 1' '--merge --layers' '--merge --rates' '--merge --reactors' '--layers --rates' '--rates -e' '--rates -r' '--reactors -H' '--reactors -g lcore' '--reactors - -' '--layers -e' '--layers -H' '--layers -r' \
+    for options in '-e -j' '-e -H' '-H --openmetrics' '-H -j --against x' '--merge -g lcore' '--merge -r' '--merge -i 1' '--merge --layers' '--merge --rates' '--layers --rates' '--rates -e' '--rates -r' '--layers -e' '--layers -H' '--layers -r' \
         '--layers --against x' '-e --against x' '-H --against x' \
-        '-i 1 -e' '-i 1 --against x' '--fail-over p99:10' '--against x --fail-over 99:10' '--against x --fail-over p99' \
-        '--against x --fail-over p0:1' '--against x --fail-over p100:1' '--against x --fail-over p99:-1' '--against -'; do
+        '-i 1 -e' '-i 1 --against x' '--against -'; do
         # shellcheck disable=SC2086 # they are words
         status_is 2 trace-latency $options </dev/null
         says 'trace-latency: '
@@ -1225,7 +1099,7 @@ h="b",object="r"} 1'
     status_is 2 trace-latency -q --openmetrics -o lines lines
     says "trace-latency: -o 'lines': this file is there and has no metrics"
     trace-latency -q lines >/dev/null
-    for options in '-o x' '--openmetrics -i 1' '-e -i 1' '--screen' '--screen -i 1 -j' '--screen -i 1 --reactors'; do
+    for options in '-o x' '--openmetrics -i 1' '-e -i 1' '--screen' '--screen -i 1 -j'; do
         # shellcheck disable=SC2086 # they are words
         status_is 2 command trace-latency $options lines
     done
@@ -1285,7 +1159,7 @@ widest() {
     long_names >names
     for width in 60 80 100 200; do
         for command in 'lines' '-g owner lines' '-r lines' '--against base lines' '--layers -g type -g owner lines' '--layers merged' \
-            '--rates -g owner lines' '--reactors merged' '-i 0.01 lines' '-H lines' '-g owner -g id names' '--layers -g owner names' '-H names'; do
+            '--rates -g owner lines' '-i 0.01 lines' '-H lines' '-g owner -g id names' '--layers -g owner names' '-H names'; do
             # shellcheck disable=SC2086 # they are words
             is=$(COLUMNS=$width trace-latency -q $command | widest)
             [ "$is" -le $width ] || { echo "$width: $command: $is"; return 1; }
@@ -1362,7 +1236,7 @@ cells() {
     equal "$(grep -c "${escape}\[1m.*TCP_REQ_NEED_BUFFER" coloured)" 1
     # nothing else differs
     sed "s/$escape\[[0-9;]*m//g" coloured | diff plain -
-    for layers in --layers '--layers -g lcore' --reactors --rates -H '-i 1'; do
+    for layers in --layers '--layers -g lcore' --rates -H '-i 1'; do
         # shellcheck disable=SC2086 # they are words
         trace-latency -q --color always $layers in | sed "s/$escape\[[0-9;]*m//g" | diff - <(trace-latency -q $layers in)
     done

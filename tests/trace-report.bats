@@ -1188,3 +1188,42 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     mv both/host.12 one
     status_is 1 trace-report one
 }
+
+@test "what lcores did, and what the one with the longest silence waited for" {
+    mkdir folder
+    cat >lines <<'L'
+{"layout":"any","tsc_rate":1000000000}
+{"id":1,"poller":"t01","tsc":1,"description":"10.0.0.1:5000 nqn.s 10.0.0.9:4420 qid:1"}
+{"id":2,"poller":"t02","tsc":1,"description":"10.0.0.2:5000 nqn.s 10.0.0.9:4420 qid:1"}
+{"tpoint":"TCP_REQ_NEW","id":80,"owner_type":"t","object_type":"r","new_object":true}
+{"tpoint":"TCP_REQ_COMPLETED","id":87,"owner_type":"t","object_type":"r","new_object":false}
+L
+    while read -r us lcore tpoint owner value; do
+        echo "{\"tsc\":${us}000,\"lcore\":$lcore,\"tpoint\":\"$tpoint\",\"poller\":\"$owner\",\"object\":{\"value\":\"$value\"}}"
+    done >>lines <<'L'
+1000 0 TCP_REQ_NEW t1 0x10
+1001 1 TCP_REQ_NEW t2 0x20
+1002 1 TCP_REQ_COMPLETED t2 0x20
+1050 0 TCP_REQ_COMPLETED t1 0x10
+1095 0 TCP_REQ_NEW t1 0x10
+1895 0 TCP_REQ_COMPLETED t1 0x10
+2000 0 TCP_REQ_NEW t1 0x10
+L
+    mktrace lines >folder/trace.bin
+    while read -r end reactor duration more; do
+        echo "{\"tsc\":${end}000,\"us\":0.000,\"lcore\":3,\"tpoint\":\"OFF_CPU\",\"args\":{\"comm\":\"reactor_$reactor\",\"tid\":7,\"pid\":7,\"begin\":$((end - duration))000,\"duration\":$duration.000,$more}}"
+    done >folder/offcpu.jsonl <<'L'
+1890 0 770 "why":"preempted","by":"xz","by_pid":77
+1900 7 1 "why":"blocked"
+L
+    # 95 of 1000 us of lcore 0 are between entries that are at most 100 us apart
+    trace-report -q folder | sed -n '/^lcore/,/^$/p' | diff - <(cat <<'L'
+lcore     entries active%      iops  silence  connections
+  0             5     9.5    2000.0   800 us  10.0.0.1:5000/1
+        longest silence: preempted by xz (77), 96% of it
+  1             2     0.2    1000.0   998 us  10.0.0.2:5000/1
+  7             0     0.0       0.0  1.00 ms
+
+L
+    )
+}

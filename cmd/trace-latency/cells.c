@@ -32,25 +32,6 @@ static void put_tabs(struct cells *c, char before, const struct column *columns,
 	c->to->has_heads = true;
 }
 
-void cells_row(struct cells *c, const struct column *columns, size_t first, size_t n)
-{
-	struct out *out = &c->to->out;
-
-	if (output_is_human(c->to)) {
-		start_row(c);
-		tabular_put(&c->t, columns, n);
-	} else if (output_is_plain(c->to)) {
-		if (!c->to->has_heads)
-			put_tabs(c, 0, columns, n, true);
-		put_tabs(c, 0, columns, n, false);
-	} else {
-		columns_members(out, '{', columns, first);
-		print_interval_members(out, c->interval);
-		columns_members(out, ',', columns + first, n - first);
-		out_text(out, "}\n");
-	}
-}
-
 /* What is done with the columns of a name. */
 typedef void each_column(struct cells *c, const struct column *column);
 

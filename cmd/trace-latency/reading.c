@@ -34,42 +34,6 @@ static void see_entry(void *context, struct span *s, uint32_t before, const stru
 		proofs_see(&r->proofs, s, before);
 }
 
-/*
- * A spans.emit and a spans.entry function for --reactors. With intervals, a request counts when it enters a state in
- * which requests end: that this was its end is known too late.
- */
-static void end_request(void *context, const struct span *s)
-{
-	struct reading *r = context;
-
-	sums_span(&r->sums, s);
-	if (!s->counted && sums_is_whole_request(&r->sums, s))
-		lcore_rows_request(&r->lcores, s);
-}
-
-static void see_end(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
-{
-	struct reading *r = context;
-	const struct lifecycle *l = &r->spans.lifecycle;
-
-	(void)before;
-	(void)line;
-	(void)text;
-	if (s->counted || !sums_is_whole_request(&r->sums, s) || !lifecycle_is_final(l, &l->all[s->object]))
-		return;
-	s->counted = true;
-	lcore_rows_request(&r->lcores, s);
-}
-
-/* A spans.held function. */
-static void see_held(void *context, const struct reactor *reactor, struct reactors_interval *interval,
-		     const struct traceline *line)
-{
-	struct reading *r = context;
-
-	lcore_rows_hold(&r->lcores, reactor, interval, line);
-}
-
 static void see_wall(struct reading *r, const struct traceline *line)
 {
 	uint64_t ns;
@@ -91,31 +55,6 @@ static const char *add_line(void *context, struct traceline *line, struct slice 
 	return spans_line(&r->spans, line, text);
 }
 
-/* The same for --reactors, whose rows are about entries. */
-static const char *add_entry(void *context, struct traceline *line, struct slice text)
-{
-	struct reading *r = context;
-	struct sums *sums = &r->sums;
-	struct lcore_rows *lcores = &r->lcores;
-	bool is_live = spans_is_live(line);
-	uint64_t ns;
-	const char *error = traceline_time(line, &ns);
-
-	if (error)
-		return error;
-	if (!is_live && r->interval && ns >= lcores->interval.to) {
-		if (lcores->interval.to)
-			sums->over(sums->context);
-		lcore_rows_start(lcores, ns, r->interval);
-	}
-	error = add_line(context, line, text);
-	if (error || is_live)
-		return error;
-	lcore_rows_line(lcores, line, ns);
-	sums->counts.measured++;
-	return NULL;
-}
-
 /* Each file has its own addresses and times. */
 static void start_file(struct reading *r)
 {
@@ -127,25 +66,18 @@ static void start_file(struct reading *r)
 	r->proofs = (struct proofs){.spans = &r->spans};
 	r->spans = (struct spans){.types = &sums->rows.types,
 				  .states = &sums->rows.states,
-				  .covered = shares && !r->interval,
-				  .slack_ns = r->interval ? SPANS_GRACE_NS : 0,
+				  .covered = shares && !sums->interval,
+				  .slack_ns = sums->interval ? SPANS_GRACE_NS : 0,
 				  .context = r,
 				  .emit = add_span,
-				  .has_lcores = shares || r->reactors};
+				  .has_lcores = shares};
 	if (sums->group.n || shares || r->pause)
 		r->spans.entry = see_entry;
-	if (r->reactors) {
-		r->spans.emit = end_request;
-		r->spans.entry = r->interval ? see_end : NULL;
-		r->spans.held = see_held;
-	}
 	spans_start(&r->spans);
 	sums->spans = &r->spans;
 	sums->connections = &r->connections;
 	sums->proofs = &r->proofs;
 	sums_next_file(sums);
-	r->lcores.spans = &r->spans;
-	r->lcores.connections = &r->connections;
 }
 
 static void pass(void *context)
@@ -167,7 +99,7 @@ int reading_file(struct reading *r, const char *path)
 	in.quiet = r->quiet;
 	in.joining = r->joining;
 	in.pause = r->pause ? pass : NULL;
-	status = each_traceline_run(&in, r->reactors ? add_entry : add_line, r);
+	status = each_traceline_run(&in, add_line, r);
 	r->lines = in.lines.number;
 	spans_end(&r->spans);
 	sums_end_file(&r->sums);
@@ -179,7 +111,6 @@ void reading_free(struct reading *r)
 	spans_free(&r->spans);
 	proofs_free(&r->proofs);
 	connections_free(&r->connections);
-	lcore_rows_free(&r->lcores);
 	sums_free(&r->sums);
 }
 
@@ -210,7 +141,6 @@ static const struct note others[] = {
 	 "{object has no whole life: its creation is its|objects have no whole life: their creation is their} only "
 	 "entry"},
 	{COUNTER(sums.counts.no_peak), "request{ counts|s count} in no peak: {it|they} ended too long before others"},
-	{COUNTER(lcores.beyond), "{entry|entries} left out: there are more than 4096 lcores"},
 	{COUNTER(spans.late), "{entry left out: its object|entries left out: their objects} had ended"},
 	{COUNTER(spans.beyond),
 	 "related {object or state|objects or states} left out: an object has more than are kept"},

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the trace lines of a file into sums over its spans, or, for --reactors, into rows of lcores. */
+/* Reads the trace lines of a file into sums over its spans. */
 #pragma once
 
 #include "connection.h"
-#include "lcore_rows.h"
 #include "sums.h"
 
 struct reading {
 	/* set before the first file */
-	struct sums sums;  /* its settings; over() is called for lcores as well */
-	bool reactors;     /* lcores instead of sums, which only have what was left out */
-	uint64_t interval; /* of the lcores, in ns; 0: none */
+	struct sums sums; /* its settings */
 	bool wants_wall;
 	bool quiet;              /* no notes about a trace file */
 	struct joining *joining; /* names objects; or NULL */
 	struct out *out;
 	void (*pause)(void *context); /* gets the context of sums, every INTERACTIVE_TICK_MS without a line; or NULL */
 
-	struct lcore_rows lcores;
 	uint64_t wall; /* if wanted: the latest time of day in the lines of all files so far; 0: none */
 
 	/* of the file that was read last */

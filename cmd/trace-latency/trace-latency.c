@@ -19,7 +19,6 @@
 #include "io.h"
 #include "joining.h"
 #include "layers_table.h"
-#include "lcores_table.h"
 #include "mem.h"
 #include "openmetrics.h"
 #include "out.h"
@@ -28,19 +27,15 @@
 #include "reading.h"
 #include "screen.h"
 #include "textfile.h"
-#include "threshold.h"
-
-enum { EXIT_WORSE = 3 };
 
 static struct {
 	enum { TABLE, JSON, ENCODED, OPENMETRICS } output;
-	enum { TIMES, SHARES, RATES, REACTORS } what; /* is measured */
-	bool histograms;                              /* in the table, or as JSON */
+	enum { TIMES, SHARES, RATES } what; /* is measured */
+	bool histograms;                    /* in the table, or as JSON */
 	bool merge, related, admin, quiet, screen;
 	uint64_t interval; /* ns; 0: none */
 	const char *base;  /* file to compare with, or NULL */
 	const char *file;  /* of -o, or NULL */
-	struct threshold threshold;
 	const char **keys; /* of -g */
 	size_t num_keys, cap_keys;
 	struct joining joining;
@@ -56,7 +51,7 @@ struct run {
 };
 
 /* Prints what was measured, in all or in an interval. */
-static void print(struct run *run, bool last)
+static void print(struct run *run)
 {
 	struct reading *r = &run->reading;
 	const struct rows *rows = &r->sums.rows, *base = opt.base ? &run->base : NULL;
@@ -64,9 +59,7 @@ static void print(struct run *run, bool last)
 	/* names may change when another host appears, so other lines have NQNs */
 	if (opt.output == TABLE || opt.output == JSON)
 		rows_name_hosts(&r->sums.rows, &r->connections);
-	if (opt.what == REACTORS)
-		lcores_table(&run->to, &r->lcores, last);
-	else if (opt.what == RATES)
+	if (opt.what == RATES)
 		rates_table(&run->to, &r->sums.rates, rows, sums_elapsed(&r->sums), sums_slot(&r->sums));
 	else if (opt.what == SHARES)
 		layers_table(&run->to, &r->sums.shares, rows);
@@ -87,16 +80,16 @@ static void show(struct run *run, bool last)
 
 	run->to.out.len = 0;
 	run->idle_ms = 0;
-	print(run, last);
+	print(run);
 	if (!last)
 		screen_put_open(&run->to.out, &r->spans, &r->connections);
 	screen_show(&run->shown, out_contents(&run->to.out));
 }
 
-static void replace_file(struct run *run, bool last)
+static void replace_file(struct run *run)
 {
 	run->to.out.len = 0;
-	print(run, last);
+	print(run);
 	if (textfile_replace(opt.file, out_contents(&run->to.out)) == 0)
 		return;
 	warn("%s", io_name(opt.file));
@@ -105,7 +98,12 @@ static void replace_file(struct run *run, bool last)
 
 static void put(struct run *run, bool last)
 {
-	(opt.screen ? show : opt.file ? replace_file : print)(run, last);
+	if (opt.screen)
+		show(run, last);
+	else if (opt.file)
+		replace_file(run);
+	else
+		print(run);
 }
 
 /* An interval is over. */
@@ -209,12 +207,6 @@ static void add_lifetimes(const char *path)
 	joining_add(&opt.joining, path);
 }
 
-static void set_threshold(const char *text)
-{
-	if (!threshold_parse(text, &opt.threshold))
-		cli_usage("--fail-over '%s': a percentile and percent are expected, such as p99:10", text);
-}
-
 static const struct cli_option options[] = {
 	{'g', "group", "KEY",
 	 "print a table for each value of this key, such as host or type; may be given more than once",
@@ -226,8 +218,6 @@ static const struct cli_option options[] = {
 	 SHARES},
 	{0, "rates", NULL, "one table: requests and blocks per second, the mean and the peak", .choice = &opt.what,
 	 RATES},
-	{0, "reactors", NULL, "one table: what each lcore did, for which connections, and its longest silence",
-	 .choice = &opt.what, REACTORS},
 	{0, "admin", NULL, "admin requests as well; they have queue 0", .flag = &opt.admin},
 	{'i', "interval", "SEC", "a table or a column for every SEC seconds of the trace", .seconds = &opt.interval},
 	{'H', "histogram", NULL, "histograms of powers of two instead of a table", .flag = &opt.histograms},
@@ -241,8 +231,6 @@ static const struct cli_option options[] = {
 	 .flag = &opt.screen},
 	{0, "merge", NULL, "the files have encoded lines, of any number of runs in any order", .flag = &opt.merge},
 	{0, "against", "FILE", "show how much larger times are than in these encoded lines", .text = &opt.base},
-	{0, "fail-over", "P:N", "exit 3 when percentile P, such as p99, of a row is more than N percent larger",
-	 .call = set_threshold},
 	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{},
@@ -257,9 +245,11 @@ static const struct cli cli = {
 	"  trace-latency -l lifetimes.txt -g host nvmf_trace.pid1234\n"
 	"  trace-latency --layers -g type -g blocks trace.jsonl\n"
 	"  trace-latency -e trace.jsonl > today.txt\n"
-	"  trace-latency --merge --against yesterday.txt --fail-over p99:10 today.txt\n",
+	"  trace-latency --merge --against yesterday.txt today.txt\n",
 	.options = options,
-	.former = (const struct cli_former[]){{0, "wide", "is gone: a pipe gets all columns, as in | cat"}, {}},
+	.former = (const struct cli_former[]){{0, "wide", "is gone: a pipe gets all columns, as in | cat"},
+					      {0, "fail-over", "is gone: --against FILE -j has .change.p99, for jq -e"},
+					      {}},
 };
 
 /* What was given. */
@@ -271,19 +261,17 @@ enum {
 	INTERVAL = 16,
 	AGAINST = 32,
 	OTHER_TABLE = 64, /* than that of times */
-	LCORES = 128,     /* the one of these that is about entries */
-	AS_LINES = 256,   /* -e, --openmetrics */
-	AS_HISTOGRAMS = 512,
-	LIFETIMES = 1024,
-	ON_SCREEN = 2048,
+	AS_LINES = 128,   /* -e, --openmetrics */
+	AS_HISTOGRAMS = 256,
+	LIFETIMES = 512,
+	ON_SCREEN = 1024,
 };
 
 static unsigned given(void)
 {
 	return (opt.merge ? MERGED : 0) | (opt.admin ? ADMIN : 0) | (opt.num_keys ? KEYS : 0) |
 	       (opt.related ? RELATED : 0) | (opt.interval ? INTERVAL : 0) | (opt.base ? AGAINST : 0) |
-	       (opt.what ? OTHER_TABLE : 0) | (opt.what == REACTORS ? LCORES : 0) |
-	       (opt.output == ENCODED || opt.output == OPENMETRICS ? AS_LINES : 0) |
+	       (opt.what ? OTHER_TABLE : 0) | (opt.output == ENCODED || opt.output == OPENMETRICS ? AS_LINES : 0) |
 	       (opt.histograms ? AS_HISTOGRAMS : 0) | (opt.joining.n ? LIFETIMES : 0) | (opt.screen ? ON_SCREEN : 0);
 }
 
@@ -294,14 +282,13 @@ static const struct {
 } conflicts[] = {
 	{MERGED, ADMIN | KEYS | INTERVAL | LIFETIMES | RELATED,
 	 "--admin, -g, -i, -l and -r apply when trace lines are encoded, not when they are merged"},
-	{MERGED, OTHER_TABLE, "--layers, --rates and --reactors are for trace lines"},
+	{MERGED, OTHER_TABLE, "--layers and --rates are for trace lines"},
 	{AGAINST, AS_LINES | AS_HISTOGRAMS, "--against is for a table or -j"},
 	{AS_HISTOGRAMS, AS_LINES, "-H is for a table or -j"},
 	{INTERVAL, AGAINST, "-i cannot be combined with --against"},
-	{ON_SCREEN, MERGED | AS_LINES | LCORES, "--screen is for tables of requests in a live trace"},
+	{ON_SCREEN, MERGED | AS_LINES, "--screen is for tables of requests in a live trace"},
 	{OTHER_TABLE, RELATED | AGAINST | AS_LINES | AS_HISTOGRAMS,
-	 "--layers, --rates and --reactors cannot be combined with -e, -H, --openmetrics, -r or --against"},
-	{LCORES, KEYS, "--reactors has a row for each lcore: it cannot be combined with -g"},
+	 "--layers and --rates cannot be combined with -e, -H, --openmetrics, -r or --against"},
 };
 
 static void check_options(void)
@@ -317,8 +304,6 @@ static void check_options(void)
 		cli_usage("-i cannot be combined with -e, or with --openmetrics unless -o names a file");
 	if (opt.screen && (!opt.interval || opt.output != TABLE))
 		cli_usage("--screen needs -i, and is for a table");
-	if (opt.threshold.percentile && !opt.base)
-		cli_usage("--fail-over needs --against");
 }
 
 /* Returns the paths of the input. */
@@ -331,8 +316,6 @@ static const char *const *parse_options(int argc, char **argv, size_t *n)
 	paths = cli_operands(argc, argv, opt.merge ? "files of encoded lines" : "files of trace lines", n);
 	if (opt.interval && *n > 1)
 		cli_usage("-i is for one file: each has a time of its own");
-	if (opt.what == REACTORS && *n > 1)
-		cli_usage("--reactors is for one file: see trace-merge for the traces of several targets");
 	for (size_t i = 0; i < *n; i++)
 		if (joining_share_stdin(&opt.joining, paths[i]) ||
 		    (opt.base && strcmp(opt.base, "-") == 0 && strcmp(paths[i], "-") == 0))
@@ -350,21 +333,9 @@ static void note_gone(const struct run *run)
 	cli_note(opt.quiet, io_name(opt.base), gone, "row{ is|s are} not in this run");
 }
 
-/* The exit status with --fail-over; status: the one without. */
-static int judge(const struct run *run, int status)
-{
-	enum threshold_verdict verdict = threshold_report(&opt.threshold, &run->reading.sums.rows, &run->base,
-							  io_name(opt.base));
-
-	if (status || verdict == THRESHOLD_KEPT)
-		return status;
-	return verdict == THRESHOLD_EXCEEDED ? EXIT_WORSE : EXIT_FAILURE;
-}
-
 static void start(struct run *run)
 {
-	static const unsigned wanted[] = {
-		[TIMES] = SUMS_TIMES, [SHARES] = SUMS_SHARES, [RATES] = SUMS_RATES, [REACTORS] = 0};
+	static const unsigned wanted[] = {[TIMES] = SUMS_TIMES, [SHARES] = SUMS_SHARES, [RATES] = SUMS_RATES};
 	struct reading *r = &run->reading;
 	struct sums *sums = &r->sums;
 
@@ -376,10 +347,8 @@ static void start(struct run *run)
 	run->to.terminal = terminal_open();
 	run->to.is_json = opt.output == JSON;
 	run->to.terminal.plain &= !opt.screen;
-	*r = (struct reading){.reactors = opt.what == REACTORS,
-			      .quiet = opt.quiet,
+	*r = (struct reading){.quiet = opt.quiet,
 			      .joining = &opt.joining,
-			      .interval = opt.interval,
 			      /* which node_exporter refuses */
 			      .wants_wall = opt.output == OPENMETRICS && !opt.file,
 			      .pause = opt.screen ? pass : NULL,
@@ -387,7 +356,7 @@ static void start(struct run *run)
 	*sums = (struct sums){.wanted = wanted[opt.what],
 			      .related = opt.related,
 			      .admin = opt.admin,
-			      .interval = opt.what == REACTORS ? 0 : opt.interval,
+			      .interval = opt.interval,
 			      .over = print_interval_of,
 			      .keeps = opt.file,
 			      .context = run};
@@ -397,7 +366,6 @@ static void start(struct run *run)
 int main(int argc, char **argv)
 {
 	static struct run run;
-	const struct rows *rows = &run.reading.sums.rows;
 	int status = EXIT_SUCCESS;
 	size_t n;
 	const char *const *paths = parse_options(argc, argv, &n);
@@ -410,15 +378,11 @@ int main(int argc, char **argv)
 	if (read_files(&run, paths, n) != 0 ||
 	    !check_keys(&run.reading.sums.group, n == 1 ? io_name(paths[0]) : "all files"))
 		status = EXIT_FAILURE;
-	if (opt.threshold.percentile && !threshold_applies(rows, &run.base, io_name(opt.base)))
-		exit(EXIT_USAGE);
 	put(&run, true);
 	if (run.failed)
 		status = EXIT_FAILURE;
 	if (opt.base)
 		note_gone(&run);
-	if (opt.threshold.percentile)
-		status = judge(&run, status);
 	reading_free(&run.reading);
 	rows_free(&run.base);
 	joining_free(&opt.joining);

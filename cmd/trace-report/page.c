@@ -434,7 +434,7 @@ static void put_spread(struct out *out, const struct facts *f, const struct term
 static void put_lcore(struct out *out, const struct facts *f, const struct lcore_sum *sum)
 {
 	const struct lcore_row *row = sum->row;
-	const struct lcore_cause cause = lcore_rows_cause(&f->lcores, row);
+	const struct lcore_cause cause = lcore_rows_cause(row);
 
 	out_printf(out, "  %-5" PRIu64 " %9" PRIu64 " %7.1f %9.1f  ", row->lcore, row->entries,
 		   100 * ratio_part(row->active, sum->ns), ratio_per_second(row->requests, sum->ns));
@@ -453,7 +453,7 @@ static void put_lcore(struct out *out, const struct facts *f, const struct lcore
 
 static void put_lcores(struct out *out, struct facts *f, const struct terminal *terminal)
 {
-	struct lcore_sum *sums = f->info.n ? lcore_rows_end(&f->lcores, true) : NULL;
+	struct lcore_sum *sums = f->info.n ? lcore_rows_end(&f->lcores) : NULL;
 	const size_t n = sums ? f->lcores.n : 0;
 
 	if (n) {
@@ -610,7 +610,7 @@ static void put_slowest(struct out *out, const struct facts *f, const struct ter
 /* Lines about reactors of connections that stand still. Returns whether all do, since before the recording. */
 static bool put_still(struct out *out, struct facts *f)
 {
-	struct lcore_sum *sums = f->info.n ? lcore_rows_end(&f->lcores, true) : NULL;
+	struct lcore_sum *sums = f->info.n ? lcore_rows_end(&f->lcores) : NULL;
 	size_t before = out->len, current = 0;
 	bool is_older;
 

@@ -145,9 +145,6 @@ static void put_json(struct out *out, const struct column_value *value)
 		out_slice(out, value->text);
 		out_char(out, '"');
 		break;
-	case COLUMN_JSON:
-		out_slice(out, value->text);
-		break;
 	case COLUMN_US:
 	case COLUMN_MS:
 	case COLUMN_DURATION:

@@ -28,7 +28,6 @@ struct column_value {
 		COLUMN_TEXT,
 		COLUMN_WORD,
 		COLUMN_RAW,
-		COLUMN_JSON,
 		COLUMN_US,
 		COLUMN_MS,
 		COLUMN_SECONDS,
@@ -119,12 +118,6 @@ static inline struct column_value columns_part(double part)
 static inline struct column_value columns_raw(struct slice raw)
 {
 	return (struct column_value){.kind = raw.n ? COLUMN_RAW : COLUMN_ABSENT, .text = raw};
-}
-
-/* Any JSON; only in JSON. */
-static inline struct column_value columns_json(struct slice json)
-{
-	return (struct column_value){.kind = COLUMN_JSON, .text = json};
 }
 
 /* The processor's counter at a time of the clock; only in JSON. */

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "big.h"
 #include "means.h"
 #include "owed.h"
 
@@ -16,7 +15,7 @@ static void put_name(struct out *out, const char *key, const struct tally *t, ui
 	out_char(out, '"');
 }
 
-void answer_json_resource(struct out *out, const struct tally *t, enum fact fact, uint32_t of, uint32_t who)
+static void put_resource(struct out *out, const struct tally *t, enum fact fact, uint32_t of, uint32_t who)
 {
 	enum resource resource = fact_table[fact].resource;
 
@@ -61,6 +60,17 @@ static void put_layers(struct out *out, const struct means *m)
 	out_char(out, '}');
 }
 
+/* printf knows no integers of 128 bits. */
+static void put_big(struct out *out, unsigned __int128 value)
+{
+	char digits[40], *p = digits + sizeof(digits);
+
+	do
+		*--p = '0' + (char)(value % 10);
+	while (value /= 10);
+	out_bytes(out, p, digits + sizeof(digits) - p);
+}
+
 /* All rows of who waited for what, which add up to the lives. */
 static void put_rows(struct out *out, const struct tally *t, uint32_t set)
 {
@@ -72,10 +82,10 @@ static void put_rows(struct out *out, const struct tally *t, uint32_t set)
 		const struct owed_row *row = &owed.all[i];
 
 		out_text(out, i ? ",{" : "{");
-		answer_json_resource(out, t, row->fact, row->of, row->who);
+		put_resource(out, t, row->fact, row->of, row->who);
 		put_name(out, "host", t, row->host);
 		out_text(out, ",\"us\":");
-		big_write(out, row->ns / 1000);
+		put_big(out, row->ns / 1000);
 		out_printf(out, ".%03u}", (unsigned)(row->ns % 1000));
 	}
 	out_char(out, ']');

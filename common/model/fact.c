@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fact.h"
 
-#include "json.h"
-
 const enum fact fact_proven[FACTS_PROVEN] = {FACT_NO_IO, FACT_RATE_LIMIT, FACT_COPY, FACT_RETRY};
 
 const char *const fact_resources[RESOURCES] = {
@@ -58,12 +56,3 @@ const struct fact_row fact_table[FACTS] = {
 	[FACT_UNKNOWN] = {"unknown", RESOURCE_NONE, "", FACT_OF_NOBODY, "what was before the first entry", "",
 			  .cure = "record more"},
 };
-
-enum fact fact_find(struct slice name)
-{
-	enum fact fact = 0;
-
-	while (fact < FACTS && !json_is(name, fact_table[fact].name))
-		fact++;
-	return fact;
-}

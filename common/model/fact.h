@@ -83,6 +83,3 @@ static inline bool fact_is_of(enum fact fact)
 {
 	return fact_table[fact].who >= FACT_OF_BDEV;
 }
-
-/* The fact with this name, as written in JSON; FACTS: none has it. */
-enum fact fact_find(struct slice name);

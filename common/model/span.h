@@ -98,7 +98,6 @@ struct span {
 	/* the caller's */
 	uint32_t connection; /* MAP_NONE: not known */
 	uint32_t above;      /* of group.h: values of the span above it; MAP_NONE: none */
-	bool counted;        /* by trace-latency --reactors */
 	struct out kept;     /* bytes; empty when the span starts */
 	void *tool;          /* see spans.tool_size */
 };

@@ -98,11 +98,6 @@ static bool is_whole(const struct sums *m, const struct span *s)
 	return !s->unknown && !spans_is_open(m->spans, s) && !spans_is_lost(m->spans, s);
 }
 
-bool sums_is_whole_request(const struct sums *m, const struct span *s)
-{
-	return !s->has_parent && !is_left_out(m, s) && is_whole(m, s);
-}
-
 /* Counts a request by whether its life is known. */
 static void see_request(struct sums *m, const struct span *s)
 {

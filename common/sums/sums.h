@@ -69,9 +69,6 @@ void sums_next_file(struct sums *sums);
 /* Adds a span that has ended, from spans.emit. One below another is added with that. */
 void sums_span(struct sums *sums, const struct span *s);
 
-/* Whether a span is a request that counts, and has ended where its end is known. */
-bool sums_is_whole_request(const struct sums *sums, const struct span *s);
-
 /* After spans_end(). The last interval is not over, in the sense above, and remains. */
 void sums_end_file(struct sums *sums);
 

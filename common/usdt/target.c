@@ -20,7 +20,8 @@ enum {
 	MAX_REPORTS = 8,  /* of its files that cannot be read; the others are counted */
 };
 
-struct target_file *target_add(struct target *t, const char *path, int fd)
+/* Adds an open file, whose descriptor then belongs to the target; copies the path. */
+static struct target_file *add_file(struct target *t, const char *path, int fd)
 {
 	t->files = mem_room(t->files, t->n, &t->cap);
 	t->files[t->n] = (struct target_file){.path = utf8_visible_copy(path), .fd = fd};
@@ -240,7 +241,7 @@ static bool add_probes(struct search *search, size_t i, struct slice bytes)
 		usdt_free(&usdt);
 		return true;
 	}
-	target_add(t, w->mapping.path, w->fd)->usdt = usdt;
+	add_file(t, w->mapping.path, w->fd)->usdt = usdt;
 	w->fd = -1;
 	return true;
 }

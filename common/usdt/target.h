@@ -38,9 +38,6 @@ int target_add_file(struct target *t, const char *path);
  */
 int target_add_process(struct target *t, pid_t pid);
 
-/* Adds an open file, whose descriptor then belongs to the target; copies the path. */
-struct target_file *target_add(struct target *t, const char *path, int fd);
-
 /* Reports a text of mem_printf(), which is freed. */
 void target_report(const struct target *t, char *message);
 
