@@ -189,6 +189,10 @@ trace-dump -c is gone: grep '"lcore":3,' chooses by lcore
 trace-dump --lcore is gone: grep '"lcore":3,' chooses by lcore
 trace-dump -w is gone: grep '"owner":"bdev_' chooses by owner
 trace-dump --owner is gone: grep '"owner":"bdev_' chooses by owner
+trace-join -t is gone: trace-dump -t chooses entries
+trace-join --tpoint is gone: trace-dump -t chooses entries
+trace-spans -t is gone: -j | grep '"BDEV_IO_DONE"' chooses by state
+trace-spans --tpoint is gone: -j | grep '"BDEV_IO_DONE"' chooses by state
 trace-spans -w is gone: -k owner=GLOB chooses by owner
 trace-spans --owner is gone: -k owner=GLOB chooses by owner
 trace-spans --wide is gone: a pipe gets all columns, as in | cat

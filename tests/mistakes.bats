@@ -238,9 +238,6 @@ T
 1 % owned: named 0 of 1 entries of tcp: the entries have other addresses and owners % trace-join -l owned tcp
 1 % before: named 0 of 1 entries of tcp: all their ticks are before % trace-join -l before tcp
 1 % before: named 0 of 150 entries of <stdin>: the entries have other addresses and owners % trace-dump trace | trace-join -l before -l elsewhere
-0 % no line is of a tracepoint 'NONE' % trace-join -l lifetimes -t NONE lines
-0 % no line is of a tracepoint 'NONE' % trace-join -l lifetimes -t 'TCP_*' -t NONE lines
-2 % -t selects what -l annotates % trace-join -t 'TCP_*' lines
 T
     # where a piece has nothing to name, nothing is wrong; nor where one entry is named
     for file in lifetimes unowned owned; do
@@ -253,8 +250,6 @@ T
     trace-join -j -l lifetimes lines >again
     grep hostnqn again >named
     status_is 0 trace-join -l before named
-    equal "$stderr" ''
-    status_is 0 trace-join -q -l lifetimes -t NONE lines
     equal "$stderr" ''
 }
 

@@ -161,8 +161,6 @@ L
         '{"qpair":{"ptr":"0x10","host":"a"},"conn":{"owner":"t288","note":"c"}}
 {"qpair":{"owner":"t288","ptr":"0x11","host":"b"},"conn":{"owner":"t288","note":"c"}}
 {"qpair":"0x12","conn":{"owner":"t288","note":"c"}}'
-    equal "$(echo '{"tsc":5,"us":0,"lcore":0,"tpoint":"X","poller":"t288"}' | trace-join -l lifetimes.txt -t 'Y*')" \
-        '  0            0.000 t288 X'
 }
 
 @test "of several lifetimes of an owner the first that fits counts" {
@@ -177,12 +175,10 @@ L
     done | hosts)" 'c a a b - '
 }
 
-@test "-l may be repeated, -t restricts the tracepoints" {
+@test "-l may be repeated" {
     lifetime 1 9 16 a >lifetimes.txt
     lifetime 1 9 17 b >more.txt
     equal "$({ line 5 16; line 5 17; } | trace-join -j -l lifetimes.txt -l more.txt | jq -r .args.qpair.host | tr '\n' ' ')" 'a b '
-    equal "$(line 5 16 | trace-join -j -l lifetimes.txt -t 'REQ_*' | jq -r .args.qpair.host)" a
-    equal "$(line 5 16 | trace-join -j -l lifetimes.txt -t 'BDEV*' -t NONE)" "$(line 5 16)"
 }
 
 @test "text has the columns of trace.py" {

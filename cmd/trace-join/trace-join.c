@@ -6,7 +6,6 @@
  * SPDK's trace.py or in a shorter one, or the same JSON lines with every other byte unchanged.
  */
 #include <err.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,9 +16,7 @@
 #include "follow.h"
 #include "io.h"
 #include "joining.h"
-#include "json.h"
 #include "lifetimes.h"
-#include "mem.h"
 #include "out.h"
 #include "probeline.h"
 #include "shorttext.h"
@@ -29,8 +26,6 @@ static struct {
 	enum { TEXT, JSON, SHORT } output;
 	bool follow, quiet;
 	struct joining joining;
-	const char **tpoints; /* globs of the tracepoints to annotate; none: all */
-	size_t num_tpoints, cap_tpoints;
 } opt;
 
 struct trace_join {
@@ -40,24 +35,7 @@ struct trace_join {
 	struct shorttext brief;
 	struct connections connections;
 	size_t num_learned; /* lifetimes whose hosts are known */
-	bool *matched;      /* which of opt.tpoints have matched a line */
 };
-
-static bool tpoint_wanted(struct trace_join *join, struct slice raw)
-{
-	char name[256];
-	bool wanted = false;
-
-	if (!opt.num_tpoints)
-		return true;
-	if (raw.n >= sizeof(name))
-		return false;
-	name[json_unescape(name, raw)] = 0;
-	for (size_t i = 0; i < opt.num_tpoints; i++)
-		if ((!wanted || !join->matched[i]) && fnmatch(opt.tpoints[i], name, 0) == 0)
-			wanted = join->matched[i] = true;
-	return wanted;
-}
 
 /* Writes a line that is not a trace line. Text may go to a terminal, so it is made printable. */
 static void write_unparsed(void *context, struct slice line)
@@ -120,7 +98,7 @@ static const char *join_line(void *context, struct traceline *line, struct slice
 {
 	struct trace_join *join = context;
 
-	join_annotate(&opt.joining.join, line, tpoint_wanted(join, line->tpoint));
+	join_annotate(&opt.joining.join, line);
 	if (opt.output == JSON) {
 		join_write(join->out, line, text);
 		out_char(join->out, '\n');
@@ -143,16 +121,13 @@ static int next_line(void *context, struct lines *lines, struct slice *line)
  * Prints notes about what was not joined. Returns false if there were no lines, or if lifetimes should have named
  * entries, but did not.
  */
-static bool check_joined(const struct trace_join *join, const struct lines *lines)
+static bool check_joined(const struct lines *lines)
 {
 	if (!lines->number && !lines->failed) {
 		warnx("%s: empty: there are no trace lines", lines->name);
 		/* the trace may have ended before its first entry */
 		return opt.follow;
 	}
-	for (size_t i = 0; lines->number && i < opt.num_tpoints; i++)
-		if (!join->matched[i])
-			cli_notice(opt.quiet, "%s: no line is of a tracepoint '%s'", lines->name, opt.tpoints[i]);
 	/* with -F, the lifetimes of the entries' hosts may not have come yet */
 	return !opt.joining.n || joining_check(&opt.joining, lines->name, opt.quiet) || opt.follow;
 }
@@ -176,7 +151,7 @@ static int join_all(struct trace_join *join, const char *path)
 	status = each_traceline_run(&in, join_line, join);
 	if (opt.follow && follow_close(&join->follow) != 0)
 		status = -1;
-	if (!join->out->error && !check_joined(join, &in.lines))
+	if (!join->out->error && !check_joined(&in.lines))
 		status = -1;
 	return status;
 }
@@ -184,12 +159,6 @@ static int join_all(struct trace_join *join, const char *path)
 static void add_lifetimes(const char *path)
 {
 	joining_add(&opt.joining, path);
-}
-
-static void add_tpoint(const char *glob)
-{
-	opt.tpoints = mem_room(opt.tpoints, opt.num_tpoints, &opt.cap_tpoints);
-	opt.tpoints[opt.num_tpoints++] = glob;
 }
 
 static const struct cli_option options[] = {
@@ -203,8 +172,6 @@ static const struct cli_option options[] = {
 	 .call = add_lifetimes},
 	{'q', "quiet", NULL, "print no notes about missing input", .flag = &opt.quiet},
 	{'s', "short", NULL, "print short lines, which name the host and the queue", .choice = &opt.output, SHORT},
-	{'t', "tpoint", "GLOB", "annotate only tracepoints of this name; may be given more than once",
-	 .call = add_tpoint},
 	{},
 };
 
@@ -217,6 +184,7 @@ static const struct cli cli = {
 	"  trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt\n"
 	"  trace-dump -F -p 1234 | trace-join -F -l <(usdt-record -p 1234 | qpair-lifetimes -F)\n",
 	.options = options,
+	.former = (const struct cli_former[]){{'t', "tpoint", "is gone: trace-dump -t chooses entries"}, {}},
 };
 
 /* Returns the path of the trace lines. */
@@ -225,8 +193,6 @@ static const char *parse_options(int argc, char **argv)
 	const char *path;
 
 	cli_parse(&cli, argc, argv);
-	if (opt.num_tpoints && !opt.joining.n)
-		cli_usage("-t selects what -l annotates: add -l, or select entries with trace-dump -t");
 	path = cli_operand(argc, argv, JOINING_OPERAND);
 	if (joining_share_stdin(&opt.joining, path))
 		cli_usage("standard input can only be one of the files");
@@ -243,7 +209,6 @@ int main(int argc, char **argv)
 	int status = EXIT_SUCCESS;
 
 	join.out = &out;
-	join.matched = mem_array(opt.num_tpoints, sizeof(*join.matched));
 	if (opt.follow)
 		follow_open(&join.follow, &opt.joining.join.lifetimes, opt.joining.paths, opt.joining.n);
 	else if (joining_read(&opt.joining, "trace-join -l - TRACE-LINES") != 0)
@@ -255,7 +220,5 @@ int main(int argc, char **argv)
 		status = EXIT_FAILURE;
 	connections_free(&join.connections);
 	joining_free(&opt.joining);
-	free(join.matched);
-	free(opt.tpoints);
 	return cli_close(&out, status);
 }

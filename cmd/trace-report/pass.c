@@ -44,7 +44,7 @@ static const char *handle(struct pass *p, struct traceline *line, struct slice t
 	const char *error;
 	uint64_t ns;
 
-	if (!is_live && join_annotate(&p->joining.join, line, true)) {
+	if (!is_live && join_annotate(&p->joining.join, line)) {
 		named->len = 0;
 		join_fill(named, line);
 	}

@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "choose.h"
 #include "cli.h"
 #include "clock.h"
 #include "each_traceline.h"
@@ -28,8 +27,7 @@
 
 static struct {
 	bool all, admin, json, open, story, quiet;
-	uint64_t slowest, stuck_ns;
-	struct choose choose;
+	uint64_t min_ns, slowest, stuck_ns;
 	struct keys keys;
 	struct joining joining;
 } opt;
@@ -43,7 +41,7 @@ struct trace_spans {
 	unsigned idle_ticks;             /* since the last line */
 	uint64_t admin;                  /* requests that were left out */
 	uint64_t seen;                   /* spans that were compared with the options */
-	bool matched;                    /* one of them matches -k and -t */
+	bool matched;                    /* one of them matches -k */
 	struct ranking uncovered;        /* with -n: spans that offcpusnoop does not cover, without text */
 	bool is_recorded;                /* there were lines of offcpusnoop */
 	enum { LIST = 1, OPEN } heading; /* the latest one that was printed; 0: none */
@@ -80,8 +78,6 @@ static struct slice text_of(struct trace_spans *t, const struct span *s, bool in
 
 static bool matches(struct trace_spans *t, const struct span *s)
 {
-	if (!choose_span(&opt.choose, &t->measured.spans, s))
-		return false;
 	if (!opt.keys.n)
 		return true;
 	measured_span(&t->measured, s);
@@ -91,13 +87,13 @@ static bool matches(struct trace_spans *t, const struct span *s)
 /* Whether the span matches all options. ns: its life. */
 static bool is_wanted(struct trace_spans *t, const struct span *s, uint64_t ns)
 {
-	bool wanted = ns >= opt.choose.min_ns && (!opt.open || s->open);
+	bool wanted = ns >= opt.min_ns && (!opt.open || s->open);
 
 	if (s->has_parent && !opt.all)
 		return false;
 	/* a span that was stuck comes here twice */
 	t->seen += s->emitted;
-	/* until one matches -k and -t, the others are compared as well: if none does, these are wrong */
+	/* until one matches -k, the others are compared as well: if none does, it is wrong */
 	if ((!wanted && t->matched) || !matches(t, s))
 		return false;
 	t->matched = true;
@@ -249,11 +245,6 @@ static void add_lifetimes(const char *path)
 	joining_add(&opt.joining, path);
 }
 
-static void add_state(const char *argument)
-{
-	choose_add(&opt.choose, argument);
-}
-
 static const struct cli_option options[] = {
 	{'a', "all", NULL, "spans that have a parent as well", .flag = &opt.all},
 	{0, "admin", NULL, "admin requests as well; they have queue 0", .flag = &opt.admin},
@@ -263,14 +254,12 @@ static const struct cli_option options[] = {
 	 .call = add_key},
 	{'l', "lifetimes", "FILE", "lifetime lines, which qpair-lifetimes printed; may be given more than once",
 	 .call = add_lifetimes},
-	{'m', "min-us", "US", "only spans of at least US microseconds", .us = &opt.choose.min_ns},
+	{'m', "min-us", "US", "only spans of at least US microseconds", .us = &opt.min_ns},
 	{'n', "slowest", "N", "only the N slowest spans, the slowest first", .count = &opt.slowest},
 	{0, "open", NULL, "only spans in flight at the end of the trace, the oldest first", .flag = &opt.open},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{'s', "story", NULL, "after each span all its entries, with the time before each", .flag = &opt.story},
 	{0, "stuck", "US", "also spans in flight for US microseconds, as soon as they are", .us = &opt.stuck_ns},
-	{'t', "tpoint", "GLOB", "only spans with an entry of a tracepoint of this name; may be given more than once",
-	 .call = add_state},
 	{},
 };
 
@@ -284,7 +273,8 @@ static const struct cli cli = {
 	"  %s --open nvmf_trace.pid1234\n"
 	"  trace-dump -F -p 1234 | %s -m 5000 -s --stuck 1000000\n",
 	.options = options,
-	.former = (const struct cli_former[]){{'w', "owner", "is gone: -k owner=GLOB chooses by owner"},
+	.former = (const struct cli_former[]){{'t', "tpoint", "is gone: -j | grep '\"BDEV_IO_DONE\"' chooses by state"},
+					      {'w', "owner", "is gone: -k owner=GLOB chooses by owner"},
 					      {0, "wide", "is gone: a pipe gets all columns, as in | cat"},
 					      {}},
 };
@@ -330,7 +320,7 @@ static void start(struct trace_spans *t)
 	t->ranking.between = opt.story ? "\n" : "";
 }
 
-/* Whether some span matches -k and -t; prints a message if not. */
+/* Whether some span matches -k; prints a message if not. */
 static bool check_chosen(const struct trace_spans *t, const char *name)
 {
 	const char *missing = keys_missing(&opt.keys);
@@ -341,8 +331,7 @@ static bool check_chosen(const struct trace_spans *t, const char *name)
 		warnx("%s: -k %s: no span has this key", name, missing);
 	else
 		/* a live trace could have had matching spans later */
-		cli_notice(opt.quiet && opt.stuck_ns, "%s: none of %" PRIu64 " spans matches%s%s", name, t->seen,
-			   opt.keys.n ? " -k" : "", opt.choose.n ? " -t" : "");
+		cli_notice(opt.quiet && opt.stuck_ns, "%s: none of %" PRIu64 " spans matches -k", name, t->seen);
 	return !missing && opt.stuck_ns;
 }
 
@@ -442,7 +431,6 @@ int main(int argc, char **argv)
 	story_free(&t.story);
 	measured_free(&t.measured);
 	print_free(&t.print);
-	choose_free(&opt.choose);
 	keys_free(&opt.keys);
 	out_close(&t.text);
 	return cli_close(&t.out, status);

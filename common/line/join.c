@@ -51,15 +51,15 @@ static void count_unnamed(struct join *j, const struct traceline *line)
 	unnamed->any = true;
 }
 
-bool join_annotate(struct join *j, struct traceline *line, bool wanted)
+bool join_annotate(struct join *j, struct traceline *line)
 {
 	struct lifetimes *lifetimes = &j->lifetimes;
+	const bool any = lifetimes->n;
 	bool named = false;
 
-	wanted = wanted && lifetimes->n;
 	for (size_t i = 0; i < line->num_args; i++) {
 		struct traceline_arg *arg = &line->args[i];
-		const struct lifetime_kind *kind = wanted ? lifetimes_kind(lifetimes, arg->key) : NULL;
+		const struct lifetime_kind *kind = any ? lifetimes_kind(lifetimes, arg->key) : NULL;
 		uint64_t ptr;
 
 		arg->note = NULL;
@@ -67,10 +67,10 @@ bool join_annotate(struct join *j, struct traceline *line, bool wanted)
 			arg->note = lifetimes_find(lifetimes, kind, LIFETIME_PTR, ptr, line->tsc);
 		named |= arg->note != NULL;
 	}
-	if (wanted && annotate_owner(lifetimes, line))
+	if (any && annotate_owner(lifetimes, line))
 		named = true;
 	j->unnamed.named |= named;
-	if (wanted && !j->unnamed.named)
+	if (any && !j->unnamed.named)
 		count_unnamed(j, line);
 	return named;
 }

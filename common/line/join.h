@@ -25,9 +25,9 @@ struct join {
 
 /*
  * Sets the note of each argument to its struct lifetime or NULL, and adds an argument for each object that is found by
- * the owner. Returns whether there is one. Without `wanted` there is none, and the line is not counted.
+ * the owner. Returns whether there is one.
  */
-bool join_annotate(struct join *j, struct traceline *line, bool wanted);
+bool join_annotate(struct join *j, struct traceline *line);
 
 /* Writes an annotated line, which has this text, with annotations as values, and every other byte as it is. */
 void join_write(struct out *out, const struct traceline *line, struct slice text);

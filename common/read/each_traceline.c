@@ -47,7 +47,7 @@ static const char *name_objects(const struct each_traceline *t, struct traceline
 {
 	struct out *named = &t->joining->text;
 
-	if (!join_annotate(&t->joining->join, line, true))
+	if (!join_annotate(&t->joining->join, line))
 		return NULL;
 	named->len = 0;
 	if (!text->n) {
