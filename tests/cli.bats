@@ -159,6 +159,8 @@ former() {
     cat <<'F'
 biosnoop -D is gone: the operand SECONDS says it
 biosnoop --duration is gone: the operand SECONDS says it
+offcpusnoop -D is gone: timeout --foreground -s INT SEC ends it
+offcpusnoop --duration is gone: timeout --foreground -s INT SEC ends it
 offwaketime -D is gone: the operand SECONDS says it
 offwaketime --duration is gone: the operand SECONDS says it
 trace-record -D is gone: the operand SECONDS says it
@@ -189,6 +191,10 @@ trace-dump -c is gone: grep '"lcore":3,' chooses by lcore
 trace-dump --lcore is gone: grep '"lcore":3,' chooses by lcore
 trace-dump -w is gone: grep '"owner":"bdev_' chooses by owner
 trace-dump --owner is gone: grep '"owner":"bdev_' chooses by owner
+usdt-gen -f is gone: sed 's/^/-e\n/' FILE | xargs -d '\n' gives each line as -e
+usdt-gen --file is gone: sed 's/^/-e\n/' FILE | xargs -d '\n' gives each line as -e
+usdt-record -f is gone: sed 's/^/-e\n/' FILE | xargs -d '\n' gives each line as -e
+usdt-record --file is gone: sed 's/^/-e\n/' FILE | xargs -d '\n' gives each line as -e
 trace-join -t is gone: trace-dump -t chooses entries
 trace-join --tpoint is gone: trace-dump -t chooses entries
 trace-spans -t is gone: -j | grep '"BDEV_IO_DONE"' chooses by state

@@ -30,7 +30,6 @@ inputs() {
     awk -v n=6 -f "$ROOT/tests/crossing.awk" >matching
     trace-join -j -l lifetimes lines >joined
     trace-spans -q -j lines >spans
-    printf 'p(a, b:str)\nq()\n' >specs
 }
 
 # The functions that a command never calls, or not with this input, and the command.
@@ -59,7 +58,7 @@ COMMANDS=(
 )
 if command -v usdt-gen >/dev/null && [ -e "$BIN/libusdt-target.so" ]; then
     # shellcheck disable=SC2016
-    COMMANDS+=('pread lseek mmap fstat|usdt-gen -l -x "$BIN/libusdt-target.so"' 'pread lseek mmap|usdt-gen -f specs')
+    COMMANDS+=('pread lseek mmap fstat|usdt-gen -l -x "$BIN/libusdt-target.so"')
 fi
 
 @test "a failed system call or allocation is said, or does no harm" {

@@ -125,7 +125,6 @@ static const struct reader {
 	 histograms,
 	 TEXT,
 	 {{"--merge", "-H"}, {"--merge", "--against", "-", "FILE"}, {"--merge", "--openmetrics"}}},
-	{READER("usdt-gen", "probe-specs", 600), NULL, TEXT, {{"-f", "-"}}},
 	{READER("usdt-gen", "elf-notes", 120),
 	 NULL,
 	 TEXT,

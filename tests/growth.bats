@@ -43,7 +43,6 @@ COMMANDS=(
     'trace-dump -q FILE|interleaved'
     "trace-dump -q -t 'A*' FILE|entries"
     'trace-dump -i -d FILE|ring tpoints entries'
-    'usdt-gen -f FILE|specs'
     'usdt-gen -l -x FILE|notes'
 )
 

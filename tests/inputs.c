@@ -509,12 +509,6 @@ static void interleaved(void)
 		     i < n / 2 || i % 2 == 0 ? 10 * n + i : i);
 }
 
-static void specs(void)
-{
-	for (int i = 0; i < n; i++)
-		printf("p(a%d,b:str)\n", i);
-}
-
 /* For as: an ELF file whose notes describe as many sites of one probe, half of them with another type of argument. */
 static void notes(void)
 {
@@ -567,15 +561,15 @@ static const struct {
 	const char *name;
 	void (*print)(void);
 } table[] = {
-	KIND(adds),         KIND(adds_here), KIND(names_here), KIND(owned),       KIND(reverse),  KIND(owner_lines),
-	KIND(descriptions), KIND(fields),    KIND(alive),      KIND(nested),      KIND(replaced), KIND(backwards),
-	KIND(kinds),        KIND(by_owner),  KIND(hosts),      KIND(connections), KIND(parts),    KIND(objects),
-	KIND(objects_here), KIND(late),      KIND(states),     KIND(types),       KIND(held),     KIND(held_ended),
-	KIND(buffers),      KIND(falling),   KIND(absent),     KIND(groups),      KIND(owners),   KIND(reconnects),
-	KIND(related),      KIND(below),     KIND(arguments),  KIND(members),     KIND(escapes),  KIND(deep),
-	KIND(rows),         KIND(row),       KIND(tpoints),    KIND(entries),     KIND(string),   KIND(strings),
-	KIND(owner),        KIND(names),     KIND(ring),       KIND(interleaved), KIND(holders),  KIND(specs),
-	KIND(notes),        KIND(spans),     KIND(spans_here), KIND(sums),        KIND(sums_here)};
+	KIND(adds),         KIND(adds_here),  KIND(names_here), KIND(owned),       KIND(reverse),  KIND(owner_lines),
+	KIND(descriptions), KIND(fields),     KIND(alive),      KIND(nested),      KIND(replaced), KIND(backwards),
+	KIND(kinds),        KIND(by_owner),   KIND(hosts),      KIND(connections), KIND(parts),    KIND(objects),
+	KIND(objects_here), KIND(late),       KIND(states),     KIND(types),       KIND(held),     KIND(held_ended),
+	KIND(buffers),      KIND(falling),    KIND(absent),     KIND(groups),      KIND(owners),   KIND(reconnects),
+	KIND(related),      KIND(below),      KIND(arguments),  KIND(members),     KIND(escapes),  KIND(deep),
+	KIND(rows),         KIND(row),        KIND(tpoints),    KIND(entries),     KIND(string),   KIND(strings),
+	KIND(owner),        KIND(names),      KIND(ring),       KIND(interleaved), KIND(holders),  KIND(notes),
+	KIND(spans),        KIND(spans_here), KIND(sums),       KIND(sums_here)};
 #undef KIND
 
 int main(int argc, char **argv)

@@ -379,7 +379,6 @@ T
 2 % a number of seconds is expected, not 2 operands % biosnoop 10 20 -Q
 2 % SECONDS '0.0': seconds above 0 are expected, such as 10 or 0.5 % biosnoop 0.0
 2 % a number of seconds is expected, not 2 operands % offwaketime 10 20
-2 % -D and SECONDS exclude each other % offcpusnoop -p $$ -D 10 10
 2 % -M is less than -m % offwaketime -m 10 -M 5
 2 % a process (-p), a cgroup (-c) or a command is expected % offcpusnoop 10
 2 % a number of seconds is expected, not 2 operands % offcpusnoop -p $$ 10 -j
@@ -397,7 +396,6 @@ T
 2 % --name 'more_than_15_bytes': the kernel keeps 15 bytes of a name % ipcsnoop --name more_than_15_bytes
 1 % process 2147483647: does not exist % usdt-gen -p 2147483647
 1 % text: % usdt-gen -x text
-1 % lines:1: % usdt-gen -f lines
 T
 }
 

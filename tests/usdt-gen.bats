@@ -30,19 +30,6 @@ usdt:__EXE__:p:b {printf("b: \n");}
 usdt:__EXE__:c {printf("c: \n");}'
 }
 
-@test "specs from a file, with comments" {
-    printf '# probes\n\n  a(x) # one\nb(y:str)\n' >specs
-    usdt-gen -f specs >program
-    usdt-gen -e 'a(x)' -e 'b(y:str)' | cmp - program
-    usdt-gen -f - <specs | cmp - program
-    printf 'a(x)\nb(y\nc\n' >specs
-    status_is 1 usdt-gen -f specs
-    equal "$stderr" 'usdt-gen: specs:2: a comma or ) is expected after an argument
-usdt-gen: specs:3: a list of arguments is expected after the probe'"'"'s name, as in NAME(tsc, name:str)'
-    status_is 1 usdt-gen -f missing
-    equal "$stderr" 'usdt-gen: missing: No such file or directory'
-}
-
 @test "a malformed spec is a usage error" {
     while IFS='|' read -r spec what; do
         status_is 2 usdt-gen -e "$spec"

@@ -247,7 +247,6 @@ static const struct cli_option options[] = {
 	 .flag = &opt.stacks},
 	{'j', "json", NULL, "print trace lines, with times in microseconds", .flag = &opt.json},
 	RECORDER_LINES(opt.recorder),
-	RECORDER_DURATION(opt.recorder),
 	RECORDER_OPTIONS(opt.recorder, "4M"),
 	{},
 };
@@ -265,7 +264,9 @@ static const struct cli cli = {
 	"    jq -r 'select(.args.by).args | [.comm, .by, .duration] | @tsv'\n",
 	.options = options,
 	.runs_command = true,
-	.former = (const struct cli_former[]){RECORDER_FORMER, {}},
+	.former = (const struct cli_former[]){{'D', "duration", "is gone: timeout --foreground -s INT SEC ends it"},
+					      RECORDER_FORMER,
+					      {}},
 };
 
 /* A number is the time that a forgotten process was to be traced for. */

@@ -106,11 +106,6 @@ static void add_spec(const char *text)
 		cli_usage("-e '%s': %s", text, error);
 }
 
-static void add_specs(const char *path)
-{
-	opt.bad |= probespec_read(&opt.specs, path) != 0;
-}
-
 static void add_file(const char *path)
 {
 	set_place(FILES);
@@ -124,7 +119,7 @@ static void add_process(const char *pid)
 }
 
 static const struct cli_option options[] = {
-	PROBESPEC_OPTIONS(add_spec, add_specs),
+	PROBESPEC_OPTION(add_spec),
 	{'x', "executable", "FILE", "use the probes of an ELF file; may be given more than once", .call = add_file},
 	{'p', "pid", "PID", "use the probes of a process: of its executable and its libraries", .call = add_process},
 	{'l', "list", NULL, "list the probes of -x or -p", .flag = &opt.list},
@@ -142,7 +137,9 @@ static const struct cli cli = {
 	"  usdt-gen -l -x build/bin/nvmf_tgt | grep subsystem\n"
 	"  usdt-gen -x build/bin/nvmf_tgt -e 'nvmf_subsystem_add_host(_, subnqn:str, hostnqn:str)'\n",
 	.options = options,
-	.former = (const struct cli_former[]){{'s', "source", "is gone: -x lists the probes of a binary"}, {}},
+	.former = (const struct cli_former[]){{'s', "source", "is gone: -x lists the probes of a binary"},
+					      PROBESPEC_FORMER,
+					      {}},
 };
 
 static void parse_options(int argc, char **argv)

@@ -206,18 +206,13 @@ static void add_spec(const char *text)
 		cli_usage("-e '%s': %s", text, error);
 }
 
-static void add_specs(const char *path)
-{
-	opt.bad |= probespec_read(&opt.specs, path) != 0;
-}
-
 static const struct cli_option options[] = {
 	{'p', "pid", "PID", "record a process, until it ends or Ctrl-C", .pid = &opt.recorder.pids[0]},
 	{'x', "executable", "FILE",
 	 "record every process that runs this file or library; with a command or -p:\n"
 	 "search for probes in this file only; may be given more than once",
 	 .call = add_file},
-	PROBESPEC_OPTIONS(add_spec, add_specs),
+	PROBESPEC_OPTION(add_spec),
 	{'F', "follow-forks", NULL, "also record the processes that the process starts", .flag = &opt.follow},
 	{'n', "count", "N", "end after N events", .count = &opt.count},
 	RECORDER_DURATION(opt.recorder),
@@ -241,6 +236,7 @@ static const struct cli cli = {
 					      {'m', NULL, "is now --buffer"},
 					      {0, "no-owners", "is gone; grep -v '^owner: ' leaves these lines out"},
 					      {0, "perf-events", "is gone"},
+					      PROBESPEC_FORMER,
 					      RECORDER_FORMER,
 					      {}},
 };

@@ -420,8 +420,6 @@ void cli_seconds(int argc, char **argv, uint64_t *ns)
 		cli_usage("a number of seconds is expected, not %d operands", argc - optind);
 	if (optind == argc)
 		return;
-	if (*ns)
-		cli_usage("-D and SECONDS exclude each other");
 	*ns = parse_time("SECONDS", argv[optind], 9, "seconds");
 }
 

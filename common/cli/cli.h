@@ -97,8 +97,7 @@ const char *cli_operand(int argc, char **argv, const char *what);
 const char *const *cli_operands(int argc, char **argv, const char *what, size_t *n);
 
 /*
- * Sets *ns to the operand SECONDS, which may have decimals, if it is given. It is a usage error if -D has set *ns; any
- * other operand is one as well.
+ * Sets *ns to the operand SECONDS, which may have decimals, if it is given. Any other operand is a usage error.
  */
 void cli_seconds(int argc, char **argv, uint64_t *ns);
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "probespec.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "count.h"
-#include "lines.h"
 #include "mem.h"
 
 static const char *const qpair_probes[] = {
@@ -113,26 +111,6 @@ const char *probespec_add(struct probespecs *specs, struct slice text)
 	specs->all = mem_room(specs->all, specs->n, &specs->cap);
 	specs->all[specs->n++] = spec;
 	return NULL;
-}
-
-/* A lines_callback. */
-static const char *add_line(void *specs, struct slice line)
-{
-	const char *comment = line.n ? memchr(line.p, '#', line.n) : NULL;
-
-	if (comment)
-		line.n = comment - line.p;
-	skip_blanks(&line);
-	return line.n ? probespec_add(specs, line) : NULL;
-}
-
-int probespec_read(struct probespecs *specs, const char *path)
-{
-	struct lines lines;
-
-	if (lines_open(&lines, path) != 0)
-		return lines_close(&lines, errno);
-	return lines_each(&lines, add_line, specs);
 }
 
 void probespec_add_default(struct probespecs *specs)

@@ -27,25 +27,20 @@ struct probespecs {
 	size_t n, cap;
 };
 
-/* Their rows in a table of options: a function that gets a spec, and one that gets the path of a file of specs. */
+/* Its row in a table of options: a function that gets a spec. */
 /* clang-format off */
-#define PROBESPEC_OPTIONS(add_spec, add_specs) \
+#define PROBESPEC_OPTION(add_spec) \
 	{'e', "spec", "SPEC", \
 	 "a probe and its arguments: [PROVIDER:]NAME(ARG[:int|str], ...); _ skips one;\n" \
 	 "may be given more than once", \
-	 .call = add_spec}, \
-	{'f', "file", "FILE", "read specs from FILE (-: standard input), one per line; # starts a comment", \
-	 .call = add_specs}
+	 .call = add_spec}
+/* what was another */
+#define PROBESPEC_FORMER \
+	{'f', "file", "is gone: sed 's/^/-e\\n/' FILE | xargs -d '\\n' gives each line as -e"}
 /* clang-format on */
 
 /* Adds one. Returns NULL, or what is wrong with it. */
 const char *probespec_add(struct probespecs *specs, struct slice text);
-
-/*
- * Adds the specs of a file ("-": standard input), one per line. Blank lines and comments, which
- * start with #, are skipped. Returns 0, or -1 after a message.
- */
-int probespec_read(struct probespecs *specs, const char *path);
 
 /* Adds the probes of SPDK's NVMe-oF target that report qpairs: those that trace.py knows. */
 void probespec_add_default(struct probespecs *specs);
