@@ -189,6 +189,7 @@ offcpusnoop -v is gone: the kernel's log is printed when it refuses the BPF prog
 offcpusnoop --verbose is gone: the kernel's log is printed when it refuses the BPF program
 trace-dump -c is gone: grep '"lcore":3,' chooses by lcore
 trace-dump --lcore is gone: grep '"lcore":3,' chooses by lcore
+trace-dump --lag is gone: an entry waits for earlier ones for at most 100 ms
 trace-dump -w is gone: grep '"owner":"bdev_' chooses by owner
 trace-dump --owner is gone: grep '"owner":"bdev_' chooses by owner
 usdt-gen -f is gone: sed 's/^/-e\n/' FILE | xargs -d '\n' gives each line as -e

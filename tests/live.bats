@@ -245,7 +245,7 @@ written() {
     { cat defined; entries 0 1 200; entries 1 1 10; entries 1 500 500; } >lines
     mktrace -l G6 -n 64 -o later lines
     eval "$(mktrace --places -l G6 -n 64 lines)"
-    follow -q --lag 1 live
+    follow -q live
     wait_for grep -q '"tsc":10,"us":[0-9.]*,"lcore":1' followed
     publish $((history_0 + history_size)) 2048
     publish $((history_1 + history_size)) 2048
@@ -292,7 +292,7 @@ written() {
     entries 201 >lines
     mktrace -l G6 -n 64 -o later lines
     eval "$(mktrace --places -l G6 -n 64 lines)"
-    follow -q --lag 1 live
+    follow -q live
     wait_for grep -q '"tsc":10,' followed
     # entry 201 is in the ring, in place of 137, and not published
     publish later $((history_0 + history_size)) 2048
@@ -421,9 +421,6 @@ L
     echo '{"tpoint":"REQ","id":320}' | mktrace -l G3 -L 0 -o old
     status_is 1 trace-dump -O -F old
     says 'trace-dump: old: layout G3 (v22.09 to v24.01) has no owners'
-    status_is 2 trace-dump --lag 5 "$TRACE"
-    status_is 2 trace-dump -F --lag x "$TRACE"
-    status_is 2 trace-dump -F --lag 60001 "$TRACE"
 }
 
 # The same as follow, into the file recorded.

@@ -266,7 +266,6 @@ T
 2 % --until '-1': microseconds like 27.290 are expected % trace-dump --until -1 trace
 1 % layout G3 (v22.09 to v24.01) has no owners; its entries have addresses, for which qpair-lifetimes needs no -O % trace-dump -O trace
 1 % no owners in this JSON % sed 's/"owners":{[^}]*},//' spdk.json >old.json; trace-dump -O old.json
-2 % --lag is for -F % trace-dump --lag 5 trace
 1 % has no owners % trace-dump -F -O trace
 2 % -F prints entries or owners % trace-dump -F -i trace
 1 % spdk.json: not a trace file, which -F needs % trace-dump -F spdk.json
@@ -351,7 +350,7 @@ T
 1 % trace-report: lines: trace lines, not an SPDK trace file % trace-report lines
 1 % trace-report: lifetimes: lifetime lines, not probe lines % trace-report trace lifetimes
 2 % -m and --percent exclude each other % trace-causes -m 5 --percent 5 spans
-2 % --ledger has all requests: it cannot be combined with --against, --budget, -g, -m, -n, --open or --percent % trace-causes --ledger --open spans
+2 % --ledger has all requests: it cannot be combined with --against, --budget, -g, -m, --open or --percent % trace-causes --ledger --open spans
 2 % --against compares all requests: it cannot be combined with --budget, -m, --percent or --open % trace-causes --against spans -m 5 spans
 2 % standard input can only be one of the files % trace-causes --against - <spans
 1 % trace-causes: missing: No such file % trace-causes --against missing spans

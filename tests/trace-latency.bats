@@ -1244,7 +1244,7 @@ cells() {
     status_is 2 trace-latency --color sometimes in
     says "--color: 'sometimes' is none of always, never and auto"
     needs_terminal
-    on_terminal() { env "$1" script -qec "stty cols 80; trace-latency -q $2 in" /dev/null </dev/null | tr -d '\r'; }
+    on_terminal() { env "$1" script -qec "stty cols 80; command trace-latency -q $2 in" /dev/null </dev/null | tr -d '\r'; }
     [[ $(on_terminal TERM=xterm '') = *$escape* ]]
     for is in 'TERM=xterm --color=never' 'TERM=dumb ' 'NO_COLOR=1 '; do
         [[ $(on_terminal "${is%% *}" "${is#* }") != *$escape* ]]

@@ -59,7 +59,7 @@ section() { # START
     grep -qx '  > with 6 that did not start and end in the trace, and took at least so long' hosts
     grep -qx '  without 74 others that did not start and end in the trace' hosts
     # each host has its own cause
-    trace-causes -qj -n 1 -g host spans.here | jq -r 'select(.group.host == "db-1") | "\(.cause), \(.who) (\(.share * 100 | round) % of the time)"' >cause
+    trace-causes -qj -g host spans.here | jq -rs 'map(select(.group.host == "db-1"))[0] | "\(.cause), \(.who) (\(.share * 100 | round) % of the time)"' >cause
     grep -A1 '^  db-1 ' hosts | tail -n 1 | grep -qxF "    cause: $(cat cause)"
     equal "$(cat cause)" 'buffer, backup-1 (81 % of the time)'
     section lcore | grep -q '^  0 *3950  *59.0  *7220.3   603 us  backup-1/1, db-1/1, db-2/1$'
@@ -265,9 +265,9 @@ answers() {
     done
 }
 
-@test "-j prints the findings of the page, and those of each host; --fail exits with 3 if there is one" {
+@test "-j prints the findings of the page, and those of each host" {
     recording
-    status_is 3 trace-report -j --fail folder
+    status_is 0 trace-report -j folder
     echo "$output" >found
     equal "$(jq -r 'select(.group | not) | "\(.cause) \(.who)"' found | head -n 1)" 'buffer backup-1'
     trace-report folder | sed -n 's/^cause: //p' | grep '^buffers, held by backup-1 '
@@ -281,7 +281,7 @@ answers() {
     [ ! -e page.html ]
     # without its last entry, which is of another century
     sed '$d' "$DATA/common.jsonl" | mktrace >healthy
-    status_is 0 trace-report --fail -j healthy
+    status_is 0 trace-report -j healthy
     equal "$(jq -r .cause <<<"$output" | sort -u)" none
 }
 
@@ -335,7 +335,7 @@ connection() {
     equal "$(grep -A 9 '^the network, by the kernel ' <<<"$output" | sed '/^$/,$d' | tail -n +2 | tr -s ' ' | cut -c 2-)" \
         'nqn.2…-11.fleet:db-1 10.0.0.2:40001 20.0 us 56 % 0
 10.0.0.4:40003 10.0.0.4:40003 4.00 ms 0 % 2'
-    status_is 3 trace-report -j --fail folder
+    status_is 0 trace-report -j folder
     equal "$(head -n 1 <<<"$output" | jq -c '[.cause, .who, .kind, .window_full == 0.56]')" \
         '["reply","nqn.2026-11.fleet:db-1","network",true]'
     # what no address is names nobody
@@ -1172,7 +1172,7 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     mkdir both
     mv initiator both/host.12
     mv initiator-target both/target.34
-    status_is 3 trace-report --fail both
+    status_is 0 trace-report both
     grep -q '^cause: bdev Slow of target.34, leg Nvme0n1 of host.12' <<<"$output"
     # the reactor of the target was off its CPU when a late I/O completed
     trace-dump -q both/target.34/trace.bin | jq -c 'select(.tpoint == "BDEV_IO_DONE" and .object.us > 500) | {tsc: (.tsc - 100), us, lcore,

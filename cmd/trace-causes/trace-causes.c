@@ -207,7 +207,6 @@ static const struct cli_option options[] = {
 	{0, "ledger", NULL, "instead, whose time it was: rows that add up to the lives of all requests, slow or not",
 	 .flag = &opt.ledger},
 	{'m', "min-us", "US", "requests of at least US microseconds are slow", .us = &opt.measure.compare.min_ns},
-	{'n', "findings", "N", "print at most N findings of each group", .count = &opt.print.max},
 	{0, "open", NULL, "requests in flight at the end of the trace as well, with their ages",
 	 .flag = &opt.measure.open},
 	{0, "percent", "P", "the slowest P percent of comparable requests are slow", .call = set_percent},
@@ -272,8 +271,8 @@ static void check_options(void)
 	const struct compare_options *compare = &opt.measure.compare;
 
 	if (opt.ledger && (compare->percent || compare->min_ns || compare->budget_ns != FLOOR_DEVICE_NS ||
-			   opt.print.group || opt.print.max || opt.against || opt.measure.open))
-		cli_usage("--ledger has all requests: it cannot be combined with --against, --budget, -g, -m, -n, "
+			   opt.print.group || opt.against || opt.measure.open))
+		cli_usage("--ledger has all requests: it cannot be combined with --against, --budget, -g, -m, "
 			  "--open or --percent");
 	if (compare->percent && compare->min_ns)
 		cli_usage("-m and --percent exclude each other");

@@ -90,12 +90,11 @@ static bool has_room(void *context, unsigned i, uint64_t from, uint64_t to)
 	return false;
 }
 
-void follow_open(struct follow *f, struct reader *r, pid_t pid, uint64_t lag_ms)
+void follow_open(struct follow *f, struct reader *r, pid_t pid)
 {
 	struct trace *t = &r->trace;
 
-	*f = (struct follow){
-		.reader = r, .trace = t, .in = r->in, .merge = &r->merge, .waiting = true, .lag = lag_ms * NS_A_MS};
+	*f = (struct follow){.reader = r, .trace = t, .in = r->in, .merge = &r->merge, .waiting = true};
 	f->newest_of = mem_array(t->num_lcores, sizeof(*f->newest_of));
 	f->is_after_loss = mem_array(t->num_lcores, sizeof(*f->is_after_loss));
 	f->owner_round = mem_array(t->num_owners, sizeof(*f->owner_round));
@@ -131,12 +130,11 @@ static uint64_t reached_by_all(const struct follow *f)
 static uint64_t held_for_lag(struct follow *f, uint64_t time)
 {
 	struct follow_sample *last = &f->samples[(f->next_sample + FOLLOW_SAMPLES - 1) % FOLLOW_SAMPLES];
-	uint64_t ticks = 0, step = f->lag / 16;
+	const uint64_t lag = FOLLOW_LAG_MS * NS_A_MS, step = lag / 16;
+	uint64_t ticks = 0;
 
-	if (!f->lag)
-		return f->newest;
 	for (unsigned i = 0; i < FOLLOW_SAMPLES; i++)
-		if (f->samples[i].time && time >= f->samples[i].time + f->lag - step)
+		if (f->samples[i].time && time >= f->samples[i].time + lag - step)
 			raise_to(&ticks, f->samples[i].newest);
 	/* on a busy processor a round can take longer than the lag: its entries wait from now on, not from its start */
 	if (clock_ns() - last->time >= step) {

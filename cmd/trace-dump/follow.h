@@ -4,11 +4,11 @@
  *
  * The rings are read in rounds: rings.h. An entry is ready when every lcore has reached its ticks, because all later
  * entries have higher ticks. An lcore that writes nothing would delay the others forever, so an entry that has waited
- * for the lag is ready as well, with all before it. When a ring has no room for new entries, the older half of it
+ * for FOLLOW_LAG_MS is ready as well, with all before it. When a ring has no room for new entries, the older half of it
  * becomes ready.
  *
  * An entry is returned after one with higher ticks only if its lcore gave it ticks of the past, or
- * published it more than the lag after its ticks, or if another ring had no room in between.
+ * published it more than this after its ticks, or if another ring had no room in between.
  */
 #pragma once
 
@@ -19,7 +19,7 @@
 struct entry;
 struct reader;
 
-enum { FOLLOW_SAMPLES = 32 };
+enum { FOLLOW_SAMPLES = 32, FOLLOW_LAG_MS = 100 };
 
 struct follow {
 	struct reader *reader;
@@ -30,7 +30,6 @@ struct follow {
 	bool waiting;        /* the next round has to be read */
 	bool stopped;        /* by follow_stop() */
 	bool ended;          /* the last round has been read */
-	uint64_t lag;        /* nanoseconds */
 	uint64_t *newest_of; /* by lcore: highest ticks that were read */
 	bool *is_after_loss; /* by lcore: its next entry comes after lost slots */
 	uint64_t ready;      /* entries up to these ticks can be returned */
@@ -50,7 +49,7 @@ struct follow {
  * Starts after the entries of r, which was opened on a snapshot. r must outlive f, which must not move. The rest is as
  * in rings_open().
  */
-void follow_open(struct follow *f, struct reader *r, pid_t pid, uint64_t lag_ms);
+void follow_open(struct follow *f, struct reader *r, pid_t pid);
 
 /*
  * The next entry, as from reader_next(). FOLLOW_WAIT: no entry now; try again after rings_wait().

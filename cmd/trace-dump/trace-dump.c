@@ -36,23 +36,21 @@
 #include "utf8.h"
 
 enum {
-	LAG_MAX = 60000,    /* ms */
 	PROGRESS = 1 << 16, /* entries from one display of progress to the next */
 };
 
 static const uint64_t DEFAULT_SIZE = UINT64_C(4) << 30; /* of --max-size */
 
 static struct {
-	bool info, definitions, owners, quiet, follow, lag, wall;
+	bool info, definitions, owners, quiet, follow, wall;
 	pid_t pid, target; /* of -p, and of the process that writes the trace; 0: not known */
-	uint64_t lag_ms;   /* see follow.h */
 	const char *clock, *record;
 	uint64_t max_size; /* of the file to record; 0: not given */
 	uint64_t keep_ns;  /* of it; 0: all */
 	uint64_t rate;     /* ticks per second; 0: as the trace says */
 	struct reader_options reader;
 	struct filter_options filter;
-} opt = {.filter.until = UINT64_MAX, .lag_ms = 100};
+} opt = {.filter.until = UINT64_MAX};
 
 struct dump {
 	const char *name; /* for messages */
@@ -286,13 +284,6 @@ static void add_tpoint(const char *glob)
 	filter_add_tpoint(&opt.filter, glob);
 }
 
-static void set_lag(const char *text)
-{
-	opt.lag = true;
-	if (!number_decimal(slice_of(text), &opt.lag_ms) || opt.lag_ms > LAG_MAX)
-		cli_usage("--lag '%s': milliseconds from 0 to %d are expected", text, LAG_MAX);
-}
-
 static void set_rate(const char *text)
 {
 	if (!number_decimal(slice_of(text), &opt.rate) || !opt.rate)
@@ -325,7 +316,6 @@ static const struct cli_option options[] = {
 	 .text = &opt.record},
 	{0, "keep", "SEC", "with --record: drop entries that are older than SEC seconds", .seconds = &opt.keep_ns},
 	{0, "max-size", "SIZE", "with --record: end when FILE has this size; default 4G", .bytes = &opt.max_size},
-	{0, "lag", "MS", "with -F: how long an entry waits at most for earlier ones; default 100", .call = set_lag},
 	{},
 };
 
@@ -341,6 +331,7 @@ static const struct cli cli = {
 	"  xz -dc nvmf_trace.pid1234.xz | trace-dump -t 'TCP_REQ_*' | jq -r .owner | sort | uniq -c\n",
 	.options = options,
 	.former = (const struct cli_former[]){{'c', "lcore", "is gone: grep '\"lcore\":3,' chooses by lcore"},
+					      {0, "lag", "is gone: an entry waits for earlier ones for at most 100 ms"},
 					      {'w', "owner", "is gone: grep '\"owner\":\"bdev_' chooses by owner"},
 					      {}},
 };
@@ -349,7 +340,7 @@ static void check_recording(void)
 {
 	if (!opt.follow)
 		cli_usage("--record is for -F: a live trace is recorded");
-	if (opt.reader.all || opt.owners || opt.lag || opt.wall || opt.clock || opt.rate || opt.filter.since ||
+	if (opt.reader.all || opt.owners || opt.wall || opt.clock || opt.rate || opt.filter.since ||
 	    opt.filter.until < UINT64_MAX || opt.filter.requests || opt.filter.num_tpoints)
 		cli_usage("--record writes all entries as they are: besides -F it takes -p, -q, --keep and --max-size "
 			  "only");
@@ -367,8 +358,6 @@ static const char *parse_options(int argc, char **argv)
 		cli_usage("give -p or a file, not both");
 	if (opt.follow && (opt.info || opt.definitions))
 		cli_usage("-F prints entries or owners: it cannot be combined with -i or -d");
-	if (opt.lag && !opt.follow)
-		cli_usage("--lag is for -F");
 	if (opt.record)
 		check_recording();
 	else if (opt.max_size || opt.keep_ns)
@@ -412,7 +401,7 @@ int main(int argc, char **argv)
 	good = open_trace(&d, &in, fd) && open_anchors(&d, path);
 	/* a recording reads the rings itself */
 	if (good && opt.follow && !opt.record)
-		follow_open(&d.follow, &d.reader, opt.target, opt.lag_ms);
+		follow_open(&d.follow, &d.reader, opt.target);
 	out_open(&d.out, STDOUT_FILENO);
 	if (good)
 		good = opt.record ? record(&d) : dump(&d);

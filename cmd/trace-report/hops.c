@@ -490,8 +490,7 @@ static void put_row(struct out *page, double part, double whole, struct slice na
 	out_char(page, '\n');
 }
 
-/* Returns whether a place is a cause. */
-static bool put_lives(struct out *page, struct lives *l)
+static void put_lives(struct out *page, struct lives *l)
 {
 	struct place *places = sum_up(l), whole = places[l->places.n];
 	/* where all take long, the slowest ones do not differ */
@@ -518,7 +517,6 @@ static bool put_lives(struct out *page, struct lives *l)
 	if (l->dropped)
 		out_printf(page, "not counted: %" PRIu64 " requests, which there are too many of\n", l->dropped);
 	free(places);
-	return found;
 }
 
 static void lives_free(struct lives *l, size_t n)
@@ -535,7 +533,7 @@ static void lives_free(struct lives *l, size_t n)
 	out_close(&l->text);
 }
 
-bool hops_write(struct hops *h, struct out *page, bool *found)
+bool hops_write(struct hops *h, struct out *page)
 {
 	static struct lives l;
 	bool good = true;
@@ -549,8 +547,9 @@ bool hops_write(struct hops *h, struct out *page, bool *found)
 	matching_run(&h->m);
 	good &= read_lives(&l, h);
 	/* without a part, no time has a place */
-	*found = l.num_parts && put_lives(page, &l);
-	if (!l.num_parts)
+	if (l.num_parts)
+		put_lives(page, &l);
+	else
 		out_text(page,
 			 "no request crosses processes: are these traces of the same time, with the groups nvme_tcp, "
 			 "nvmf_tcp and bdev?\n");

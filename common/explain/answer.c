@@ -510,7 +510,7 @@ static void put_findings(struct out *out, const struct findings *f, enum slow sl
 		put_layer(out, terminal, largest);
 		out_printf(out, " (%.0f %%)\n", m->more ? 100.0 * m->layers[largest] / m->more : 0.0);
 	}
-	for (size_t i = 0; i < f->n && (!options->max || i < options->max); i++) {
+	for (size_t i = 0; i < f->n; i++) {
 		/* the first one is above */
 		if (is_repeated(&said, &f->all[i]) || !i)
 			continue;

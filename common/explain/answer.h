@@ -7,7 +7,6 @@
 #include "terminal.h"
 
 struct answer_options {
-	uint64_t max;      /* findings; 0: all */
 	const char *group; /* the key of -g; NULL: none */
 	bool against;      /* fast requests are those of an earlier trace */
 	/* of a report: the command that reads it. The conclusion comes first. */

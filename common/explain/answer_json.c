@@ -146,14 +146,13 @@ static void put_none(struct out *out, const struct findings *f, const struct ans
 
 void answer_json(struct out *out, const struct findings *f, const struct answer_options *options)
 {
-	size_t n = options->max && options->max < f->n ? options->max : f->n;
 	bool has_rows[SLOWS] = {};
 
-	for (size_t i = 0; i < n || (!n && !i); i++) {
+	for (size_t i = 0; i < f->n || !i; i++) {
 		out_char(out, '{');
 		if (options->group)
 			put_group(out, f, options->group);
-		if (n)
+		if (f->n)
 			put_finding(out, f, &f->all[i], &has_rows[f->all[i].slow], options);
 		else
 			put_none(out, f, options);
