@@ -138,10 +138,6 @@ static struct sequence {
 	bool valid;
 	uint64_t uuid, clock, ns;
 	struct slice names[KINDS][4096];
-	struct counters {
-		uint64_t uuids[8];
-		unsigned n;
-	} counters;    /* of the extra values of events */
 	uint64_t last; /* of its slices */
 	struct open_slice open[8];
 	unsigned depth;
@@ -375,35 +371,6 @@ static void print_count(uint64_t uuid, uint64_t ts, uint64_t value)
 	free(path.p);
 }
 
-static void add_counter(struct counters *c, uint64_t uuid)
-{
-	if (c->n == sizeof(c->uuids) / sizeof(*c->uuids))
-		errx(1, "more counters than Perfetto takes");
-	c->uuids[c->n++] = uuid;
-}
-
-/* Prints the extra values of an event, for the counters that it names, or else for those of the sequence. */
-static void read_values(const struct sequence *s, struct slice event, uint64_t ts)
-{
-	struct slice rest = event;
-	struct counters own = {};
-	unsigned n = 0;
-	struct field f;
-
-	while (next_field(&rest, &f))
-		if (f.number == 31)
-			add_counter(&own, f.value);
-	while (next_field(&event, &f)) {
-		const struct counters *from = own.n ? &own : &s->counters;
-
-		if (f.number != 12)
-			continue;
-		if (n == from->n)
-			errx(1, "a value without a track");
-		print_count(from->uuids[n++], ts, f.value);
-	}
-}
-
 static void read_event(struct sequence *s, struct slice event, uint64_t ts)
 {
 	struct slice rest = event;
@@ -422,7 +389,6 @@ static void read_event(struct sequence *s, struct slice event, uint64_t ts)
 		print_count(s->uuid, ts, value);
 		return;
 	}
-	read_values(s, event, ts);
 	/* slices of a row are in order; entries of an lcore may not be */
 	if ((s->depth || type != 3) && ts < s->last)
 		errx(1, "a slice is earlier than the one before it on its track: %" PRIu64 " after %" PRIu64, ts,
@@ -521,8 +487,6 @@ static void read_defaults(struct sequence *s, struct slice message)
 			while (next_field(&f.bytes, &g)) {
 				if (g.number == 11)
 					s->uuid = g.value;
-				else if (g.number == 31)
-					add_counter(&s->counters, g.value);
 				else
 					unknown("TrackEventDefaults", &g);
 			}
@@ -575,7 +539,6 @@ static void read_packet(struct slice message)
 	if (flags & 1) {
 		s->valid = true;
 		s->uuid = 0;
-		s->counters.n = 0;
 		memset(s->names, 0, sizeof(s->names));
 	}
 	if (defaults.p)

@@ -10,17 +10,13 @@ enum { ROWS_OFF_CPU = LIFECYCLE_TYPES, ROWS_INTERRUPTS };
 
 /* What is kept of a span until it is drawn, in span.tool. */
 struct drawn {
-	bool has_arrow;          /* an arrow leads from its parent to it */
-	bool is_later;           /* it started after its parent, not at the same time */
-	bool in_flight;          /* it is counted as a request in flight */
-	bool waits, holds;       /* it is counted as waiting for a buffer, or as holding one */
-	bool has_ended;          /* it was a request in flight, and is counted in the rates */
-	bool has_start, has_end; /* at_start and at_end are set, and not drawn so far */
-	bool is_full;            /* it has SPANS_STATES states */
-	uint32_t end_state;      /* the index of the state in which it ended */
-	/* numbers of requests in flight after its start and after its end */
-	struct tracks_count at_start, at_end;
-	size_t latest; /* where in span.kept the annotations of its latest state are */
+	bool has_arrow;    /* an arrow leads from its parent to it */
+	bool is_later;     /* it started after its parent, not at the same time */
+	bool in_flight;    /* it is counted as a request in flight */
+	bool waits, holds; /* it is counted as waiting for a buffer, or as holding one */
+	bool has_ended;    /* it was a request in flight, and is counted in the rates */
+	bool is_full;      /* it has SPANS_STATES states */
+	size_t latest;     /* where in span.kept the annotations of its latest state are */
 };
 
 /* An arrow cannot lead back in time, as it would if lines are out of order. */
@@ -154,29 +150,16 @@ static void count(struct draw *d, struct span *s)
 {
 	bool in_flight = spans_is_open(&d->spans, s);
 	struct drawn *drawn = s->tool;
-	struct tracks_count count;
 
 	/* a write may get its parent later */
 	if ((s->has_parent && !drawn->in_flight) || in_flight == drawn->in_flight)
 		return;
 	drawn->in_flight = in_flight;
-	count = tracks_count(&d->tracks, s->connection, in_flight);
-	if (!in_flight) {
-		drawn->at_end = count;
-		drawn->end_state = s->n - 1;
-		if (!drawn->has_ended)
-			end_request(d, s, s->last);
-		drawn->has_ended = drawn->has_end = true;
-	} else if (s->n == 1) {
-		drawn->at_start = count;
-		drawn->has_start = true;
-	} else {
-		/* the end that was kept was not its last one */
-		if (drawn->has_end)
-			tracks_draw(&d->tracks, s->connection, s->states[drawn->end_state].ns, drawn->at_end);
-		drawn->has_end = false;
-		tracks_draw(&d->tracks, s->connection, s->last, count);
-	}
+	tracks_count(&d->tracks, s->connection, s->last, in_flight);
+	if (in_flight || drawn->has_ended)
+		return;
+	drawn->has_ended = true;
+	end_request(d, s, s->last);
 }
 
 /* Counts an object that waits for a data buffer from now on, or no longer: then it holds one until it has ended. */
@@ -332,11 +315,9 @@ static void begin_span(struct draw *d, uint32_t track, const struct span *s, str
 {
 	struct annotations *a = &d->packets.annotations;
 	const struct drawn *drawn = s->tool;
-	struct packets_values values;
-	bool counts = drawn->has_start && tracks_values(&d->tracks, s->connection, drawn->at_start, &values);
 
 	request_io_read(&d->io, &d->spans, s);
-	packets_begin(&d->packets, track, s->first, name_of(d, s), counts ? &values : NULL);
+	packets_begin(&d->packets, track, s->first, name_of(d, s));
 	if (drawn->has_arrow)
 		packets_arrow(&d->packets, arrow_to(s), true, drawn->is_later);
 	for (const struct span *child = s->child; child; child = child->next)
@@ -386,19 +367,6 @@ static struct slice rows_of(struct draw *d, const struct span *s)
 	return out_contents(&d->text);
 }
 
-static void end_span(struct draw *d, uint32_t track, const struct span *s)
-{
-	const struct drawn *drawn = s->tool;
-	uint64_t ns = drawn->has_end ? s->states[drawn->end_state].ns : 0;
-	bool with = drawn->has_end && !s->open && ns == s->last;
-	struct packets_values values;
-
-	if (drawn->has_end && !with)
-		tracks_draw(&d->tracks, s->connection, ns, drawn->at_end);
-	with = with && tracks_values(&d->tracks, s->connection, drawn->at_end, &values);
-	packets_end(&d->packets, track, s->open ? PACKETS_NO_END : s->last, with ? &values : NULL);
-}
-
 /* Draws a span that has ended; for spans.emit. */
 static void draw_span(void *context, const struct span *s)
 {
@@ -408,7 +376,7 @@ static void draw_span(void *context, const struct span *s)
 	uint32_t *track = tracks_row(&d->tracks, s->connection, s->type, s->first, s->open ? PACKETS_NO_END : s->last);
 
 	if (!d->spans.over && drawn->in_flight) {
-		tracks_draw(&d->tracks, s->connection, d->spans.now, tracks_count(&d->tracks, s->connection, false));
+		tracks_count(&d->tracks, s->connection, d->spans.now, false);
 		end_request(d, s, d->spans.now);
 	}
 	if (!d->spans.over && drawn->waits)
@@ -419,7 +387,7 @@ static void draw_span(void *context, const struct span *s)
 		*track = tracks_add_row(&d->tracks, s->connection, s->type, rows_of(d, s));
 	begin_span(d, *track, s, &kept);
 	draw_states(d, *track, s, &kept);
-	end_span(d, *track, s);
+	packets_end(&d->packets, *track, s->open ? PACKETS_NO_END : s->last);
 }
 
 /* Notes that a connection is created or destroyed. One with requests in flight keeps its place, with their number. */
@@ -466,10 +434,10 @@ static void draw_interval(struct draw *d, uint32_t place, const struct reactors_
 		*track = tracks_add_row(&d->tracks, place, kind, slice_of(row));
 	d->text.len = 0;
 	reactors_write(&d->text, line);
-	packets_begin(&d->packets, *track, interval->begin, out_contents(&d->text), NULL);
+	packets_begin(&d->packets, *track, interval->begin, out_contents(&d->text));
 	annotate_line(a, line);
 	packets_annotate(&d->packets);
-	packets_end(&d->packets, *track, interval->end, NULL);
+	packets_end(&d->packets, *track, interval->end);
 }
 
 /* Draws an interval in which a reactor did not run; for spans.held. */

@@ -36,8 +36,6 @@ uint32_t packets_add_track(struct packets *p, uint32_t parent, uint32_t rank, st
 	*track = (struct packets_track){
 		.name = mem_slice(utf8_piece(plain, TRACK_NAME_MAX)), .parent = parent, .rank = rank};
 	free((char *)plain.p);
-	for (unsigned i = 0; i < PACKETS_VALUES; i++)
-		track->counters[i] = MAP_NONE;
 	start_packet(p, p->num_tracks);
 	proto_uint(&p->packet, PACKET_SEQUENCE_FLAGS, SEQ_NEEDS_INCREMENTAL_STATE);
 	track->head_n = p->packet.len;
@@ -116,17 +114,12 @@ static void start_sequence(struct packets *p, uint32_t number, uint64_t ns)
 	track->ns = ns > track->ns ? ns : track->ns;
 	track->started = p->epoch;
 	memset(track->seen, 0, sizeof(track->seen));
-	track->has_counters = track->counters[0] != MAP_NONE;
-	for (unsigned i = 0; i < PACKETS_VALUES && track->has_counters; i++)
-		describe(p, track->counters[i]);
 	start_packet(p, number);
 	proto_uint(out, PACKET_SEQUENCE_FLAGS, SEQ_INCREMENTAL_STATE_CLEARED);
 	message = proto_open(out, PACKET_DEFAULTS);
 	proto_uint(out, DEFAULTS_TIMESTAMP_CLOCK_ID, CLOCK_SEQUENCE_ID);
 	inner = proto_open(out, DEFAULTS_TRACK_EVENT);
 	proto_uint(out, EVENT_DEFAULTS_TRACK_UUID, uuid_of(number));
-	for (unsigned i = 0; i < PACKETS_VALUES && track->has_counters; i++)
-		proto_uint(out, EVENT_DEFAULTS_EXTRA_COUNTERS, uuid_of(track->counters[i]));
 	proto_close(out, inner);
 	proto_close(out, message);
 	message = proto_open(out, PACKET_CLOCK_SNAPSHOT);
@@ -288,25 +281,11 @@ static inline void define(struct packets *p, unsigned use)
 		add_definition(p, use);
 }
 
-static void put_values(struct packets *p, const struct packets_values *values)
-{
-	/* a sequence that started before expect() names them in each event */
-	for (unsigned i = 0; i < PACKETS_VALUES && !p->track->has_counters; i++) {
-		describe(p, values->counters[i]);
-		proto_uint(&p->event, EVENT_EXTRA_COUNTERS, uuid_of(values->counters[i]));
-	}
-	for (unsigned i = 0; i < PACKETS_VALUES; i++)
-		proto_uint(&p->event, EVENT_EXTRA_VALUES, values->values[i]);
-}
-
-void packets_begin(struct packets *p, uint32_t track, uint64_t begin, struct slice name,
-		   const struct packets_values *values)
+void packets_begin(struct packets *p, uint32_t track, uint64_t begin, struct slice name)
 {
 	set_time(p, track, begin);
 	start_event(p, TYPE_SLICE_BEGIN);
 	proto_string(&p->event, EVENT_NAME, name);
-	if (values)
-		put_values(p, values);
 }
 
 void packets_arrow(struct packets *p, uint64_t number, bool to_here, bool later)
@@ -330,19 +309,11 @@ void packets_annotate(struct packets *p)
 	write_event(p, out_contents(&a->bytes));
 }
 
-void packets_end(struct packets *p, uint32_t track, uint64_t end, const struct packets_values *values)
+void packets_end(struct packets *p, uint32_t track, uint64_t end)
 {
 	/* a slice without an end is still open */
-	if (end == PACKETS_NO_END)
-		return;
-	if (!values) {
+	if (end != PACKETS_NO_END)
 		close_slice(p, track, end);
-		return;
-	}
-	set_time(p, track, end);
-	start_event(p, TYPE_SLICE_END);
-	put_values(p, values);
-	write_event(p, (struct slice){});
 }
 
 /* An event whose name is that of a state. */
@@ -369,8 +340,7 @@ static void write_named(struct packets *p, uint32_t track, uint64_t ns, unsigned
 void packets_state(struct packets *p, uint32_t track, uint64_t begin, uint64_t end, uint32_t state)
 {
 	write_named(p, track, begin, TYPE_SLICE_BEGIN, state, 0);
-	if (end != PACKETS_NO_END)
-		close_slice(p, track, end);
+	packets_end(p, track, end);
 }
 
 void packets_instant(struct packets *p, uint32_t track, uint64_t ns, uint32_t state, uint64_t arrow)
@@ -384,11 +354,6 @@ void packets_count(struct packets *p, uint32_t counter, uint64_t ns, uint64_t va
 	start_event(p, TYPE_COUNTER);
 	proto_uint(&p->event, EVENT_COUNTER_VALUE, value);
 	write_event(p, (struct slice){});
-}
-
-void packets_expect(struct packets *p, uint32_t track, const uint32_t counters[PACKETS_VALUES])
-{
-	memcpy(p->tracks[track]->counters, counters, sizeof(p->tracks[track]->counters));
 }
 
 void packets_start(struct packets *p, struct out *out, const struct intern *states)

@@ -16,14 +16,6 @@
 /* The end of a slice that is still open. */
 #define PACKETS_NO_END UINT64_MAX
 
-/* New values of counters, which are tracks, with an event. */
-enum { PACKETS_VALUES = 2 };
-
-struct packets_values {
-	uint32_t counters[PACKETS_VALUES];
-	uint64_t values[PACKETS_VALUES];
-};
-
 enum {
 	/* names of states that are interned; those that come later are written in full */
 	PACKETS_NAMES = ANNOTATIONS_MAX,
@@ -39,10 +31,7 @@ struct packets_track {
 	bool is_counter;
 	uint32_t described, started; /* the epochs in which it was described, and its sequence started; 0: never */
 	uint64_t ns;                 /* of the latest packet of its sequence */
-	/* counters whose values its events have, or MAP_NONE; whether its sequence declared them at its start */
-	uint32_t counters[PACKETS_VALUES];
-	bool has_counters;
-	char head[16]; /* how each packet with an event starts */
+	char head[16];               /* how each packet with an event starts */
 	unsigned head_n;
 	/* bits: numbers that the sequence has defined, those of annotations first */
 	uint64_t seen[(ANNOTATIONS_KINDS + 1) * ANNOTATIONS_MAX / 64];
@@ -78,20 +67,15 @@ void packets_line(struct packets *p, const struct traceline *line, uint64_t ns);
 uint32_t packets_add_track(struct packets *p, uint32_t parent, uint32_t rank, struct slice name);
 uint32_t packets_add_counter(struct packets *p, uint32_t parent, struct slice name);
 
-/* Says which counters the slices of a track may have values of, before its first event. */
-void packets_expect(struct packets *p, uint32_t track, const uint32_t counters[PACKETS_VALUES]);
-
 /*
  * Starts a slice: packets_begin(), packets_arrow() for each of its arrows, packets_annotate(); later packets_end(). A
- * slice must begin after everything before it on its track, and end after everything that it contains. values: NULL if
- * there are none.
+ * slice must begin after everything before it on its track, and end after everything that it contains.
  */
-void packets_begin(struct packets *p, uint32_t track, uint64_t begin, struct slice name,
-		   const struct packets_values *values);
+void packets_begin(struct packets *p, uint32_t track, uint64_t begin, struct slice name);
 /* An arrow with a number of its own leads from one event to another, which is later or at the same time. */
 void packets_arrow(struct packets *p, uint64_t number, bool to_here, bool later);
 void packets_annotate(struct packets *p);
-void packets_end(struct packets *p, uint32_t track, uint64_t end, const struct packets_values *values);
+void packets_end(struct packets *p, uint32_t track, uint64_t end);
 
 /*
  * A whole slice for a state, and a point in time, with the annotations. state: its number; arrow: the number of one

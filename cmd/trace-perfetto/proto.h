@@ -32,7 +32,7 @@ enum { SEQ_INCREMENTAL_STATE_CLEARED = 1, SEQ_NEEDS_INCREMENTAL_STATE = 2 };
 
 /* trace_packet_defaults.proto: TracePacketDefaults; track_event/track_event.proto: TrackEventDefaults */
 enum { DEFAULTS_TRACK_EVENT = 11, DEFAULTS_TIMESTAMP_CLOCK_ID = 58 };
-enum { EVENT_DEFAULTS_TRACK_UUID = 11, EVENT_DEFAULTS_EXTRA_COUNTERS = 31 /* extra_counter_track_uuids */ };
+enum { EVENT_DEFAULTS_TRACK_UUID = 11 };
 
 /* clock_snapshot.proto: ClockSnapshot, Clock */
 enum { SNAPSHOT_CLOCKS = 1 };
@@ -61,10 +61,8 @@ enum {
 	EVENT_DEBUG_ANNOTATIONS = 4,
 	EVENT_TYPE = 9,
 	EVENT_NAME_IID = 10,
-	EVENT_EXTRA_VALUES = 12, /* extra_counter_values */
 	EVENT_NAME = 23,
 	EVENT_COUNTER_VALUE = 30,
-	EVENT_EXTRA_COUNTERS = 31, /* extra_counter_track_uuids */
 	EVENT_FLOW_IDS = 47,
 	EVENT_TERMINATING_FLOW_IDS = 48,
 };

@@ -60,17 +60,6 @@ static struct tracks_place *process_of(struct tracks *t, uint32_t place)
 	return find(t, t->tree.all[place].process);
 }
 
-/*
- * The tracks of these numbers; false: nothing was ever counted. The larger number comes first, because trace_processor
- * drops the values of an event after one that is 0.
- */
-static bool find_counters(struct tracks *t, uint32_t place, uint32_t counters[PACKETS_VALUES])
-{
-	counters[1] = find(t, place)->counters[TRACKS_IN_FLIGHT].track;
-	counters[0] = process_of(t, place)->counters[TRACKS_IN_FLIGHT].track;
-	return counters[1] != MAP_NONE;
-}
-
 uint32_t *tracks_row(struct tracks *t, uint32_t place, uint32_t kind, uint64_t first, uint64_t end)
 {
 	struct lanes *lanes = table_put(&t->rows, (uint64_t)place << 32 | kind, t->lanes, t->num_lanes, t->cap_lanes);
@@ -80,16 +69,11 @@ uint32_t *tracks_row(struct tracks *t, uint32_t place, uint32_t kind, uint64_t f
 
 uint32_t tracks_add_row(struct tracks *t, uint32_t place, uint32_t kind, struct slice name)
 {
-	uint32_t track = packets_add_track(t->packets, tracks_place(t, place), 1 + kind, name);
-	uint32_t counters[PACKETS_VALUES];
-
-	if (find_counters(t, place, counters))
-		packets_expect(t->packets, track, counters);
-	return track;
+	return packets_add_track(t->packets, tracks_place(t, place), 1 + kind, name);
 }
 
-/* Counts one more or less. Returns the number. */
-static uint64_t count(struct tracks *t, struct tracks_place *place, enum tracks_counter counter, bool more)
+/* Counts one more or less. */
+static void count(struct tracks *t, struct tracks_place *place, enum tracks_counter counter, bool more)
 {
 	static const char *const names[TRACKS_COUNTERS] = {
 		[TRACKS_IN_FLIGHT] = "requests in flight",
@@ -100,36 +84,23 @@ static uint64_t count(struct tracks *t, struct tracks_place *place, enum tracks_
 
 	if (*track == MAP_NONE)
 		*track = packets_add_counter(t->packets, place->track, slice_of(names[counter]));
-	return place->counters[counter].value += more ? 1 : -1;
+	place->counters[counter].value += more ? 1 : -1;
 }
 
-struct tracks_count tracks_count(struct tracks *t, uint32_t place, bool more)
+void tracks_count(struct tracks *t, uint32_t place, uint64_t ns, bool more)
 {
-	struct tracks_place *there = find(t, place);
-	uint64_t all = count(t, process_of(t, place), TRACKS_IN_FLIGHT, more);
+	struct tracks_place *there = find(t, place), *const places[] = {process_of(t, place), there};
 
-	return (struct tracks_count){{all, count(t, there, TRACKS_IN_FLIGHT, more)}};
+	for (unsigned i = 0; i < 2; i++) {
+		count(t, places[i], TRACKS_IN_FLIGHT, more);
+		packets_count(t->packets, places[i]->counters[TRACKS_IN_FLIGHT].track, ns,
+			      places[i]->counters[TRACKS_IN_FLIGHT].value);
+	}
 }
 
 bool tracks_is_idle(struct tracks *t, uint32_t place)
 {
 	return !find(t, place)->counters[TRACKS_IN_FLIGHT].value;
-}
-
-bool tracks_values(struct tracks *t, uint32_t place, struct tracks_count count, struct packets_values *values)
-{
-	memcpy(values->values, count.values, sizeof(values->values));
-	return find_counters(t, place, values->counters);
-}
-
-void tracks_draw(struct tracks *t, uint32_t place, uint64_t ns, struct tracks_count count)
-{
-	uint32_t counters[PACKETS_VALUES];
-
-	if (!find_counters(t, place, counters))
-		return;
-	for (unsigned i = 0; i < PACKETS_VALUES; i++)
-		packets_count(t->packets, counters[i], ns, count.values[i]);
 }
 
 static void draw_number(struct tracks *t, struct tracks_number *number)

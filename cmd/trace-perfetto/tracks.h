@@ -65,22 +65,11 @@ uint32_t tracks_place(struct tracks *t, uint32_t place);
 uint32_t *tracks_row(struct tracks *t, uint32_t place, uint32_t kind, uint64_t first, uint64_t end);
 uint32_t tracks_add_row(struct tracks *t, uint32_t place, uint32_t kind, struct slice name);
 
-/* The requests in flight: in the place's process, and in the place. */
-struct tracks_count {
-	uint64_t values[PACKETS_VALUES];
-};
-
-/* Counts one more, or one less, in flight. Returns the new numbers, to be drawn. */
-struct tracks_count tracks_count(struct tracks *t, uint32_t place, bool more);
+/* Counts one more, or one less, in flight, in the place's process and in the place, and draws the numbers. */
+void tracks_count(struct tracks *t, uint32_t place, uint64_t ns, bool more);
 
 /* Whether no request is in flight in the place. */
 bool tracks_is_idle(struct tracks *t, uint32_t place);
-
-/* The numbers as values of their counters, for an event. False: nothing was ever counted. */
-bool tracks_values(struct tracks *t, uint32_t place, struct tracks_count count, struct packets_values *values);
-
-/* Draws the numbers by themselves, at a time in ns. */
-void tracks_draw(struct tracks *t, uint32_t place, uint64_t ns, struct tracks_count count);
 
 /*
  * Counts one more, or one less, waiting for a buffer, in its process, or holding one, in its host. Draws the numbers
