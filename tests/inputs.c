@@ -404,38 +404,6 @@ static void row(void)
 		json("{'object':'r','life':true}\t{'unit':'ns','count':1,'sum':7,'max':7,'counts':[[7,1]]}\n");
 }
 
-/* Encoded lines of trace-causes: rows of each table with names of their own, or one name; as many as of other kinds. */
-
-static void sums_of(int names)
-{
-	json("{'row':'all','version':1,'group':'g'}\t{'traces':1}\n");
-	for (int i = 0; i < n / 4; i++) {
-		int k = i % names;
-
-		json("{'row':'requests','group':'g%d'}\t{'n':10,'ns':%d}\n", k % 5000, k % 5000 ? 1 : 9);
-		json("{'row':'slow','group':'g0','kind':'tail'}\t{'others':9,'bursts':9,'slow':{'n':9,'life':7,'bdev':"
-		     "7,"
-		     "'causes':{'bdev':7}}}\n");
-		json("{'row':'cause','group':'g0','kind':'tail','what':'bdev','who':'b%d'}\t{'ns':900000,'proven':"
-		     "900000}\n",
-		     k);
-		json("{'row':'victim','group':'g0','kind':'tail','what':'bdev','who':'b%d','victim':'h'}\t{'ns':9}\n",
-		     k);
-		json("{'row':'value','group':'g0','kind':'tail','what':'bdev','of':'b%d'}\t{'slow':9,'hash':1}\n", k);
-		json("{'row':'wait','group':'g0','kind':'tail','what':'bdev','of':'b%d','victim':'h'}\t{'ns':9}\n", k);
-	}
-}
-
-static void sums(void)
-{
-	sums_of(n);
-}
-
-static void sums_here(void)
-{
-	sums_of(1);
-}
-
 /* The JSON of spdk_trace. */
 
 static void tpoints(void)
@@ -560,16 +528,16 @@ static void spans_here(void)
 static const struct {
 	const char *name;
 	void (*print)(void);
-} table[] = {
-	KIND(adds),         KIND(adds_here),  KIND(names_here), KIND(owned),       KIND(reverse),  KIND(owner_lines),
-	KIND(descriptions), KIND(fields),     KIND(alive),      KIND(nested),      KIND(replaced), KIND(backwards),
-	KIND(kinds),        KIND(by_owner),   KIND(hosts),      KIND(connections), KIND(parts),    KIND(objects),
-	KIND(objects_here), KIND(late),       KIND(states),     KIND(types),       KIND(held),     KIND(held_ended),
-	KIND(buffers),      KIND(falling),    KIND(absent),     KIND(groups),      KIND(owners),   KIND(reconnects),
-	KIND(related),      KIND(below),      KIND(arguments),  KIND(members),     KIND(escapes),  KIND(deep),
-	KIND(rows),         KIND(row),        KIND(tpoints),    KIND(entries),     KIND(string),   KIND(strings),
-	KIND(owner),        KIND(names),      KIND(ring),       KIND(interleaved), KIND(holders),  KIND(notes),
-	KIND(spans),        KIND(spans_here), KIND(sums),       KIND(sums_here)};
+} table[] = {KIND(adds),        KIND(adds_here),    KIND(names_here), KIND(owned),        KIND(reverse),
+	     KIND(owner_lines), KIND(descriptions), KIND(fields),     KIND(alive),        KIND(nested),
+	     KIND(replaced),    KIND(backwards),    KIND(kinds),      KIND(by_owner),     KIND(hosts),
+	     KIND(connections), KIND(parts),        KIND(objects),    KIND(objects_here), KIND(late),
+	     KIND(states),      KIND(types),        KIND(held),       KIND(held_ended),   KIND(buffers),
+	     KIND(falling),     KIND(absent),       KIND(groups),     KIND(owners),       KIND(reconnects),
+	     KIND(related),     KIND(below),        KIND(arguments),  KIND(members),      KIND(escapes),
+	     KIND(deep),        KIND(rows),         KIND(row),        KIND(tpoints),      KIND(entries),
+	     KIND(string),      KIND(strings),      KIND(owner),      KIND(names),        KIND(ring),
+	     KIND(interleaved), KIND(holders),      KIND(notes),      KIND(spans),        KIND(spans_here)};
 #undef KIND
 
 int main(int argc, char **argv)

@@ -1251,15 +1251,3 @@ cells() {
     done
     on_terminal NO_COLOR=1 '' | diff - <(COLUMNS=80 trace-latency -q in)
 }
-
-# Requests of two hosts: a hundred of 1 us that end from 1 ms to 100 ms, and three of 5 ms and one of 0 ns that end at 50 ms.
-hot() {
-    for i in {1..100}; do
-        entry $((i * 1000 - 1)).000 A "r$i" - 0x10 '"owner":"a&<b>"'
-        entry $((i * 1000)).000 B "r$i" 1.000 0x10 '"owner":"a&<b>"'
-    done
-    for i in 0x101 0x102 0x103; do entry 45000.000 A "r$((i))" - $i '"owner":"b"'; done
-    for i in 0x101 0x102 0x103; do entry 50000.000 B "r$((i))" 5000.000 $i '"owner":"b"'; done
-    entry 50000.000 A r900 - 0x900 '"owner":"b"'
-    entry 50000.000 B r900 0.000 0x900 '"owner":"b"'
-}

@@ -35,7 +35,6 @@ static const char *const names[] = {
 	[KIND_OWNERS] = "the owners of a trace",
 	[KIND_DESCRIPTIONS] = "what trace-dump -d or -i prints",
 	[KIND_ENCODED] = "encoded lines of trace-latency",
-	[KIND_SUMS] = "encoded lines of trace-causes",
 	[KIND_SPANS] = "span lines",
 	[KIND_PERFETTO] = "a trace for Perfetto",
 	[KIND_SPANS_TEXT] = "the text of trace-spans",
@@ -47,7 +46,6 @@ static const char *const wanted_names[] = {
 	[KIND_TRACE_FILE] = "an SPDK trace file",
 	[KIND_OWNERS] = "the owners that trace-dump -O prints",
 	[KIND_ENCODED] = "what trace-latency -e prints",
-	[KIND_SUMS] = "what trace-causes -e prints",
 };
 
 #define BIT(kind) (1U << (kind))
@@ -73,8 +71,6 @@ static const struct advice {
 	{BIT(KIND_JOINED), ANY, "trace-join -j, which prints lines for other tools"},
 	{BIT(KIND_DESCRIPTIONS), ANY, "trace-dump without -d and -i"},
 	{BIT(KIND_ENCODED), ANY, "trace-latency --merge FILE"},
-	{BIT(KIND_SUMS), ANY, "trace-causes --merge FILE"},
-	{TRACES | BIT(KIND_SPANS) | BIT(KIND_TRACE_LINES), BIT(KIND_SUMS), "trace-causes -e FILE | READER"},
 	{BIT(KIND_PERFETTO), ANY, "open it in ui.perfetto.dev"},
 	{BIT(KIND_SPANS) | BIT(KIND_SPANS_TEXT), ANY, "the trace lines that trace-spans read"},
 	{BIT(KIND_LIVE_TEXT), ANY, "its option -j, which prints lines for other tools"},
@@ -139,13 +135,9 @@ static const struct {
 	enum input_kind kind;
 	const char *keys[3];
 } json_kinds[] = {
-	{KIND_TRACE_LINES, {"tsc", "tpoint", "lcore"}},
-	{KIND_OWNERS, {"id", "description"}},
-	{KIND_DESCRIPTIONS, {"tpoint", "new_object"}},
-	{KIND_DESCRIPTIONS, {"tsc_rate", "layout"}},
-	{KIND_SPDK_JSON, {"tsc_rate", "tpoints"}},
-	{KIND_SPANS, {"tsc", "life", "states"}},
-	{KIND_SUMS, {"row", "version"}},
+	{KIND_TRACE_LINES, {"tsc", "tpoint", "lcore"}}, {KIND_OWNERS, {"id", "description"}},
+	{KIND_DESCRIPTIONS, {"tpoint", "new_object"}},  {KIND_DESCRIPTIONS, {"tsc_rate", "layout"}},
+	{KIND_SPDK_JSON, {"tsc_rate", "tpoints"}},      {KIND_SPANS, {"tsc", "life", "states"}},
 };
 
 enum { NUM_JSON_KINDS = COUNT(json_kinds) };

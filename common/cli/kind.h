@@ -31,7 +31,6 @@ enum input_kind {
 	KIND_OWNERS,       /* what trace-dump -O prints */
 	KIND_DESCRIPTIONS, /* what trace-dump -d and -i print */
 	KIND_ENCODED,      /* what trace-latency -e prints */
-	KIND_SUMS,         /* what trace-causes -e prints */
 	KIND_SPANS,        /* what trace-spans -j prints */
 	KIND_PERFETTO,     /* what trace-perfetto prints */
 	/* text, by its headings */
