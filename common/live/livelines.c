@@ -94,7 +94,7 @@ void livelines_heading(struct livelines *c, const struct column *columns, size_t
 {
 	bool is_first = true;
 
-	c->plain = c->out->fd != STDOUT_FILENO || terminal_open(false).plain;
+	c->plain = c->out->fd != STDOUT_FILENO || terminal_open().plain;
 	if (c->plain) {
 		out_text(c->out, c->stamp.wall ? "time" : "");
 		put_plain(c, columns, n, true);

@@ -59,6 +59,6 @@ void losses_note(const struct reader *r, const struct us *us, const char *name, 
 		 "{entry is of a tracepoint|entries are of tracepoints} without a definition");
 	if (followed)
 		cli_note(quiet, name, c->late,
-			 "{entry comes|entries come} after later ones: {it was|they were} written more than --lag "
+			 "{entry comes|entries come} after later ones: {it was|they were} written more than 100 ms "
 			 "after {its|their} time, or after another ring had no room for more");
 }
