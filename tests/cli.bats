@@ -159,8 +159,8 @@ former() {
     cat <<'F'
 biosnoop -D is gone: the operand SECONDS says it
 biosnoop --duration is gone: the operand SECONDS says it
-offcpusnoop -D is gone: timeout --foreground -s INT SEC ends it
-offcpusnoop --duration is gone: timeout --foreground -s INT SEC ends it
+offcpusnoop -D is gone: -p PID SECONDS says it
+offcpusnoop --duration is gone: -p PID SECONDS says it
 offwaketime -D is gone: the operand SECONDS says it
 offwaketime --duration is gone: the operand SECONDS says it
 trace-record -D is gone: the operand SECONDS says it

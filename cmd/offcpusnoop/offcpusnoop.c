@@ -264,7 +264,7 @@ static const struct cli cli = {
 	"    jq -r 'select(.args.by).args | [.comm, .by, .duration] | @tsv'\n",
 	.options = options,
 	.runs_command = true,
-	.former = (const struct cli_former[]){{'D', "duration", "is gone: timeout --foreground -s INT SEC ends it"},
+	.former = (const struct cli_former[]){{'D', "duration", "is gone: -p PID SECONDS says it"},
 					      RECORDER_FORMER,
 					      {}},
 };
