@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Any fault: what offwaketime prints is complete, or its exit status says that it is not.
-# shellcheck disable=SC2030,SC2031 # a test is a process of its own
+# shellcheck disable=SC2030,SC2031,SC2153 # a test is a process of its own, and FAULTS is of the helpers
 # bats file_tags=waits,plain,long
 
 load helpers

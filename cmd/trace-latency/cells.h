@@ -32,7 +32,10 @@ struct cells {
 /* Starts a table. */
 struct cells cells_start(struct output *to, const struct interval *interval);
 
-/* Writes a row of n columns after the values of the keys of -g, the type of objects and the interval. rows has the texts. */
+/*
+ * Writes a row of n columns after the values of the keys of -g, the type of objects and the interval. rows has the
+ * texts.
+ */
 void cells_named_row(struct cells *c, const struct rows *rows, const struct rows_name *name,
 		     const struct column *columns, size_t n);
 

@@ -53,8 +53,8 @@ struct lcore_sum {
 };
 
 /*
- * At the end of the lines: returns the rows by lcore, also those of reactors that wrote nothing, as many as rows->n then
- * is; NULL: none. The caller frees the array.
+ * At the end of the lines: returns the rows by lcore, also those of reactors that wrote nothing, as many as rows->n
+ * then is; NULL: none. The caller frees the array.
  */
 struct lcore_sum *lcore_rows_end(struct lcore_rows *rows);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Text for people: how wide its lines may be, and whether they have colours. Tables are for people on a terminal, and
- * where $COLUMNS says how wide they are to be; elsewhere they are plain, for sort and awk. A tool that prints tables has
- * this option:
+ * where $COLUMNS says how wide they are to be; elsewhere they are plain, for sort and awk. A tool that prints tables
+ * has this option:
  *
  *	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
  */
