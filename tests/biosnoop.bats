@@ -182,6 +182,7 @@ use_deadline() {
         kill "$recorder"
         status=0
         wait "$recorder" || status=$?
+        take_lost
         recorder=
         grep -q 'missed .* in interrupts\|did not run the BPF program' log || break
     done
@@ -408,8 +409,10 @@ dd $late 8 4096 $(jq -r '.args | select(.type == "WS" and .pid) | .queued' lines
         status=0
         kill "$recorder"
         wait "$recorder" || status=$?
+        take_lost
         read -r -a after <"/sys/block/$disk/stat"
         equal $(($(lost) + $(wc -l <lines))) $((after[0] - before[0]))
+        equal "$(jq -c '.args | [.tool, .lost]' lost)" "[\"biosnoop\",$(lost)]"
         equal $status "$(grep -cm 1 '^biosnoop: \(lost\|missed\) ' log)"
     done
     recorder=
@@ -707,6 +710,7 @@ RS 128 65536 null'
         wait_for_text tracing log
         dd "if=$0" of=/dev/null bs=4k count=1 iflag=direct status=none & echo $! >reader; wait $!
         kill $snoop; wait $snoop' "$loop"
+    take_lost
     equal "$(column comm pid)" "dd $(cat reader)"
     [ "$(cat reader)" -lt 100 ]
 }

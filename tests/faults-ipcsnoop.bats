@@ -41,6 +41,7 @@ same_calls() {
     export FAULT_IN=ipcsnoop FAULT_CALL=bpf FAULT=privileged FAULT_NTH=1 FAULT_MARK=refused
     status=0
     LD_PRELOAD=$FAULTS timeout 60 ipcsnoop -e -j -o lines -- pipe-target plain=97 2>log || status=$?
+    take_lost
     [ -e refused ]
     equal "$status $(grep -v ': started\|ended with status 0' log)" '0 '
     equal "$(jq -s 'map(select(.args.pipe)) | length' lines)" 194
@@ -73,6 +74,7 @@ snoop_on_7() { # tracefs|tmpfs ARGUMENT...
         mount -t "$0" none /sys/kernel/tracing || exit 99
         LD_PRELOAD=$FAULTS timeout 60 "$@"' "$1" ipcsnoop -o lines "${@:2}" >out 2>log || status=$?
     [ $status != 99 ] || lacks "no $1 here: $(cat log)"
+    take_lost
 }
 
 # Whether lines has all that pipe-target does with these arguments: call=103 plain=97

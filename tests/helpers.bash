@@ -147,9 +147,11 @@ has_ticks() {
 }
 
 # Prints the lines of a whole recording of usdt-record without what the clocks put there: the clock lines around them, and
-# the stamps of all probes but SPDK's. Where something of it is missing, or the counter is not known, that is printed.
+# the stamps of all probes but SPDK's; and without its last line. Where something of it is missing, or the counter is not
+# known, that is printed.
 events() { # [FILE]
     awk -v has_ticks="$(has_ticks && echo 1)" '
+        /^losses: lost=0x[0-9a-f]+, missed=0x[0-9a-f]+, skipped=0x0, partial=0x[0-9a-f]+$/ && ++losses == 1 { last = NR; next }
         !has_ticks { print; next }
         /^clock: tsc=0x[0-9a-f]+, ns=0x[0-9a-f]+, time=.[0-9-]+T[0-9:]+[.][0-9]+Z.$/ && ++clocks != 2 { next }
         ended { print "after the end: " $0 }
@@ -157,7 +159,10 @@ events() { # [FILE]
         !/^[a-z_]+: tsc=0x[0-9a-f]+(,|$)/ { print "no stamp: " $0; next }
         !/^(nvmf_|owner)/ { sub(/tsc=0x[0-9a-f]+(, )?/, "") }
         { print }
-        END { if (has_ticks && clocks != 2) print "clock lines: " clocks + 0 }' "$@"
+        END {
+            if (has_ticks && clocks != 2) print "clock lines: " clocks + 0
+            if (last != NR) print "the last line is not about losses"
+        }' "$@"
 }
 
 # Prints the messages of usdt-record without its note that the counter is not known, where that is so.
@@ -267,6 +272,14 @@ begin() { # TEXT TOOL [ARGUMENT]...
     wait_for_text "$1" log
 }
 
+# Moves the last line of JSON in the file lines, by which a live tool says what it has lost, into the file lost.
+take_lost() {
+    [ -f lines ] || return 0
+    tail -n 1 lines >lost
+    grep -q '^{"tsc":[0-9]*,"us":[0-9.]*,.*"lcore":0,"tpoint":"LOSSES","args":{"tool":"[^"]*","lost":[0-9]*,"missed":[0-9]*,"skipped":[0-9]*,"partial":[0-9]*}}$' lost || return 0
+    sed -i '$d' lines
+}
+
 # Ends it, and checks its exit status.
 end() { # [STATUS]
     ends "${1:-0}" "$recorder"
@@ -288,6 +301,7 @@ ends() { # STATUS PID
 ends_itself() { # STATUS PID
     local status=0
     wait "$2" || status=$?
+    take_lost
     [ "$status" = "$1" ] || { echo "exit $status, not $1"; cat log; return 1; }
 }
 

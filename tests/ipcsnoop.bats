@@ -20,6 +20,7 @@ snoop() { # STATUS [OPTION]... COMMAND...
     shift
     begin=$(uptime_ms)
     timeout 60 ipcsnoop -o lines "$@" >out 2>log || status=$?
+    take_lost
     took=$((1000 * ($(uptime_ms) - begin + 10)))
     [ "$status" = "$want" ] || { echo "exit $status, not $want"; cat log; return 1; }
 }
@@ -78,6 +79,7 @@ watch() {
     unshare --mount bash -c 'mount --bind source /sys/devices/system/clocksource/clocksource0/current_clocksource
         ipcsnoop -e -j -o lines -- pipe-target stamp=1 2>log >out
         ipcsnoop -e --wall -o columns -- pipe-target stamp=1 2>quiet >out'
+    take_lost
     grep 'ipcsnoop: tsc is in nanoseconds of CLOCK_MONOTONIC, not as in traces of SPDK: ' log
     # within a minute of the machine's uptime
     jq .tsc lines | awk '{ getline uptime <"/proc/uptime"; d = $1 / 1e9 - uptime; exit !(d > -60 && d < 60) }'
@@ -197,6 +199,7 @@ write - 5 EPIPE'
     wait_for waits_in_call_on '0x[0-9a-f]' "$(cat child)"
     kill "$recorder"
     wait "$recorder"
+    take_lost
     kill "$(cat child)"
     equal "$(jq -c '.args | [.comm, .call, .moved, .unfinished]' lines | sort)" '["cat","read",6,null]
 ["cat","read",null,true]
@@ -334,9 +337,11 @@ io_uring:read $(cat out) 7 - true"
     snoop 1 -e -j -- pipe-target uringsilent=5
     grep -qx 'ipcsnoop: 5 requests of io_uring asked for no completion: lines may be missing' log
     equal "$(column call)" ''
+    equal "$(jq -c .args lost)" '{"tool":"ipcsnoop","lost":0,"missed":0,"skipped":0,"partial":5}'
     # the queue has room for 16 completions; Linux 6.1 shows the others as well
     status=0
     timeout 60 ipcsnoop -o lines -e -j -- pipe-target uringoverflow=20 >out 2>log || status=$?
+    take_lost
     unseen=$(sed -n 's/^ipcsnoop: \([0-9]*\) requests\? of io_uring ended unseen: .*/\1/p' log)
     equal "$status" "$((${unseen:-0} > 0))"
     moved=$(jq -s 'map(select(.args.moved == 1)) | length' lines)
@@ -493,6 +498,7 @@ i386:readv $(cat out) 27 17 17"
     begin tracing ipcsnoop -e -j -p "$started"
     echo >&"$go"
     wait "$recorder"
+    take_lost
     equal "$(head -n 1 lines | jq -c '.args | del(.pipe)')" "{\"comm\":\"pipe-target\",\"pid\":$started,\"call\":\"read\",\"asked\":100,\"moved\":1}"
     equal "$(wc -l <lines)" 7
 }
@@ -682,6 +688,7 @@ ipcsnoop: true ended with status N'
     kill -0 "$recorder"
     kill "$recorder"
     wait "$recorder"
+    take_lost
     kill "$(cat child)"
     equal "$(calls clock_nanosleep)" 1
 }
@@ -743,6 +750,7 @@ ipcsnoop: true ended with status N'
 @test "inside a PID namespace, and one from outside" {
     unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
     status_is 0 unshare -pf --mount-proc ipcsnoop -j -q -o lines -- pipe-target plain=2 everywhere=7
+    take_lost
     equal "$(jq -r 'select(.syscall == "getppid") | .calls' lines)" 28
     equal "$(jq -s 'map(select(.tpoint) | .args.pid) | unique | length == 1 and .[0] < 100' lines)" true
     events_of unshare -pf --mount-proc pipe-target plain=2

@@ -44,6 +44,7 @@ record() { # 'ACT...' OPTION...
         status=0
         wait "$recorder" || status=$?
         recorder=
+        take_lost
         mv out measured
         grep -q 'has skipped' log || break
     done
@@ -265,6 +266,7 @@ record_moves() {
     kill "$recorder"
     status=0
     wait "$recorder" || status=$?
+    take_lost
     recorder=
     kill -9 $started
 }
@@ -343,7 +345,7 @@ record_moves() {
     wait_for grep -q times out
     kill -CONT "$recorder"
     end 1
-    grep -q '^offcpusnoop: lost [0-9]* intervals: the buffer was full' log
+    grep -q "^offcpusnoop: lost $(jq -r 'select(.args.tool == "offcpusnoop").args.lost' lost) intervals: the buffer was full" log
 }
 
 @test "a time, and from inside a PID namespace" {
@@ -357,6 +359,7 @@ record_moves() {
     unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
     # shellcheck disable=SC2016 # the other shell expands it
     unshare -pf --mount-proc bash -c 'sleep 100 & echo $! >pid; offcpusnoop -q -j -p $! -o lines 1; true'
+    take_lost
     equal "$(jq -r '[.args.pid, .args.tid] | @csv' lines | sort -u)" "$(cat pid),$(cat pid)"
     [ "$(cat pid)" -lt 100 ]
 }
@@ -399,6 +402,7 @@ end_rivals() {
     begin tracing offcpusnoop -j -- sh -c 'sleep 0.1; sleep 0.3; exit 7'
     status=0
     wait "$recorder" || status=$?
+    take_lost
     recorder=
     equal "$status" 7
     grep -q '^offcpusnoop: tracing sh, pid [0-9]*$' log
@@ -445,6 +449,7 @@ make_quota() {
     # some virtual machines skip switches
     wait "$recorder" || grep 'has skipped' log
     recorder=
+    take_lost
     throttled=$(sed -n 's/^nr_throttled //p' "$quota/cpu.stat")
     kill $started
     wait $started || true

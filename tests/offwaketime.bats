@@ -35,6 +35,7 @@ end_anyhow() {
     # it may have ended with its process
     kill "$recorder" 2>/dev/null || true
     wait "$recorder" || status=$?
+    take_lost
     recorder=
     equal "$status" "$(grep -q 'has skipped' log && echo 1 || echo 0)"
 }
@@ -63,6 +64,7 @@ record() { # WORK OPTION...
         kill "$recorder" 2>/dev/null || true
         status=0
         wait "$recorder" || status=$?
+        take_lost
         grep -q 'has skipped' log || break
     done
     recorder=
@@ -402,6 +404,7 @@ has_waited() { # TIMES PID
     # shellcheck disable=SC2016 # the other shell expands it
     target=(taskset -c 0 bash -c 'read -r; SECONDS=0; for _ in 1 2; do (while ((SECONDS < 2)); do :; done) & done; while ((SECONDS < 2)); do :; done')
     want=any record x -j
+    equal "$(jq -r .args.tool lost)" offwaketime
     equal "$(jq -s 'map(select(.target.kernel | any(test("sysvec|exit_to_user|el0t_64_irq"))).blocked) | add' lines)" null
 }
 
@@ -432,6 +435,7 @@ has_waited() { # TIMES PID
     # shellcheck disable=SC2016 # the other shell expands it
     unshare -pf --mount-proc bash -c 'blocked-target sleeps=100000 </dev/null & echo $! >blocked
         offwaketime -q -j -p $! -o lines 1; true'
+    take_lost
     equal "$(jq -r 'select(.target.user[0] == "sleep_here") | [.target.pid, .target.tid] | @csv' lines | sort -u)" "$(cat blocked),$(cat blocked)"
     [ "$(cat blocked)" -lt 100 ]
 }

@@ -64,7 +64,7 @@ end_recording() { # STATUS
     wait "$recorder" || status=$?
     recorder=
     # on a busy machine entries may be overwritten before they are read, which is said
-    [ "$1.$status" != 0.1 ] || ! grep -q -e ': trace: .*lost' -e ' slots were overwritten' err || return 0
+    [ "$1.$status" != 0.1 ] || ! grep -q -e ': trace: .*lost' -e ' which were overwritten' err || return 0
     [ "$status" = "$1" ] || { echo "exit $status, not $1"; cat err; return 1; }
 }
 
@@ -108,7 +108,8 @@ part() { # NAME KEY
     equal "$(cat rec/usdt.txt rec/offcpu.jsonl rec/bio.jsonl)" \
         $'{"from":"usdt-record"}\n{"from":"offcpusnoop"}\n{"from":"biosnoop"}'
     equal "$(part target pid) $(part target name) $(part target trace)" "$writer mktrace $TRACE"
-    equal "$(part trace lost) $(part trace file)" '0 trace.bin'
+    # these tools do not say what they have lost
+    equal "$(part trace lost) $(part trace file) $(part bio lost)" '0 trace.bin null'
     equal "$(head -n 1 rec/README)" "recorded-by: trace-record $(trace-record -V | sed 's/.*tools) //; s/ .*//')"
     for file in rec/*; do
         grep -q "^${file#rec/} " rec/README || [ "$file" = rec/README ]
@@ -298,13 +299,28 @@ children() { # PID PATTERN
     # one that cannot start, one that loses something, and one that ends with an error
     make_tool usdt-record 'exit 0'
     printf '#!/bin/sh\necho "offcpusnoop: needs root" >&2; exit 1\n' >tools/offcpusnoop
-    make_tool biosnoop 'trap "echo biosnoop: lost 3 events: the buffer was full >&2; exit 1" TERM; while :; do sleep 0.02; done'
+    cat >losses <<'L'
+{"tsc":1,"us":0.000,"lcore":0,"tpoint":"LOSSES","args":{"tool":"biosnoop","lost":2,"missed":0,"skipped":1,"partial":5}}
+L
+    make_tool biosnoop "trap 'echo biosnoop: lost 2 events >&2; cat ../losses; exit 1' TERM; while :; do sleep 0.02; done"
     folder=again
     status_is 1 trace-record -q -p "$writer" -o again 0.5
     says 'trace-record: offcpu: not recorded: needs root'
-    says 'trace-record: bio: lost 3 events: the buffer was full'
+    says 'trace-record: bio: lost 2 events'
     equal "$(part offcpu status) $(part bio status) $(part bio lost) $(part offcpu why)" 'missing done 3 needs root'
+    grep -q '^ *lost: 3$' again/README
     [ ! -e again/offcpu.jsonl ]
+    # one that is killed while it writes how much it has lost, and one that writes it into probe lines
+    make_tool biosnoop 'printf %s "$(cat ../losses)"; while :; do sleep 0.02; done'
+    make_tool usdt-record "trap 'echo losses: lost=0x10, missed=0x0, skipped=0x0, partial=0x0; exit 1' TERM; while :; do sleep 0.02; done"
+    folder=cut
+    begin_recording -p "$writer" -o cut 600
+    kill -KILL "$(children "$recorder" biosnoop)"
+    wait_for_text 'bio: ended early: killed by signal 9' err
+    kill "$recorder"
+    end_recording 1
+    equal "$(part bio status) $(part bio lost) $(part usdt status) $(part usdt lost)" 'failed null done 16'
+    grep -q '^ *lost: unknown, as biosnoop has not said it$' cut/README
     # what is missing is no failure
     make_tool biosnoop 'while :; do sleep 0.02; done'
     rm tools/usdt-record
@@ -990,7 +1006,7 @@ kill_watcher() {
     grep -q 'trace-record: watcher: ended early: killed by signal 9 (Killed); not started again, as it has run for less than 5 seconds, like those before it' err
     grep -q 'trace-record: slow requests cannot be watched' err
     equal "$(ls rec)" README
-    grep -q '^0 slow requests in 0 folders; watched not all: the watcher has ended early$' rec/README
+    grep -q '^0 slow requests in 0 folders; watched not all: trace-spans: killed by signal 9 (Killed)$' rec/README
     rm -r rec
     begin_flight --trigger-us 5000
     # what has run for less is not started again
@@ -1008,7 +1024,7 @@ kill_watcher() {
     # what it has lost is not known
     kill "$recorder"
     end_recording 1
-    grep -q 'watched not all: the watcher has ended early' err
+    grep -q 'watched not all: trace-dump: killed by signal 9 (Killed)' err
 }
 
 @test "parts of the flight recorder that are killed at once or stopped are started again" {
@@ -1028,6 +1044,7 @@ kill_watcher() {
     wait_for test -s out
     folder=$(cat out)
     equal "$(part trace status) $(part offcpu status) $(part bio status)" 'done done done'
+    equal "$(part trace lost) $(part offcpu lost) $(grep -c '^ *lost: unknown, as [a-z-]* goes on$' "$folder/README")" '0 null 3'
     kill "$recorder"
     end_recording 1
 }

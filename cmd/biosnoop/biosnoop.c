@@ -143,7 +143,7 @@ static void print_summary(struct biosnoop *b)
 		  " {request has no latency: it|requests have no latency: they} started before tracing; the times are "
 		  "those of the others",
 		  b->summary.no_latency);
-	recorder_loss(&b->recorder, b->summary.beyond,
+	recorder_loss(&b->recorder, LOST_EVENTS, b->summary.beyond,
 		      "%" PRIu64 " {request is not in the summary: it is|requests are not in the summary: they are} of "
 		      "too many processes; use -d, -p or -c",
 		      b->summary.beyond);
@@ -190,13 +190,14 @@ static void finish(void *context)
 		  "%" PRIu64
 		  " {request was in flight at the end: it has|requests were in flight at the end: they have} no line",
 		  in_flight);
-	recorder_loss(r, unseen,
+	recorder_loss(r, LOST_EVENTS, unseen,
 		      "lost %" PRIu64 " request{|s}: the kernel did not run the BPF program when {it|they} completed",
 		      unseen);
-	recorder_loss(r, lost, "lost %" PRIu64 " request{|s}: the buffer was full; use a larger --buffer", lost);
-	recorder_loss(r, no_storage, "%" PRIu64 " request{ has|s have} no process and latency: too many were in flight",
-		      no_storage);
-	recorder_loss(r, missed,
+	recorder_loss(r, LOST_EVENTS, lost, "lost %" PRIu64 " request{|s}: the buffer was full; use a larger --buffer",
+		      lost);
+	recorder_loss(r, LOST_PARTIAL, no_storage,
+		      "%" PRIu64 " request{ has|s have} no process and latency: too many were in flight", no_storage);
+	recorder_loss(r, LOST_MISSED, missed,
 		      "missed %" PRIu64 " step{|s} of requests, in interrupts: lines may be missing or have no latency",
 		      missed);
 }
@@ -283,7 +284,7 @@ static const struct cli cli = {
 	"  biosnoop\n"
 	"  biosnoop -Q -d nvme0n1 10\n"
 	"  biosnoop -s -c /sys/fs/cgroup/system.slice 60\n"
-	"  biosnoop -j --min-ms 10 | jq -r '.args | [.comm, .latency] | @tsv'\n",
+	"  biosnoop -j --min-ms 10 | jq -r '.args | select(.disk) | [.comm, .latency] | @tsv'\n",
 	.options = options,
 	.former = (const struct cli_former[]){{'D', "duration", "is gone: the operand SECONDS says it"},
 					      {'m', NULL, "is now --min-ms"},

@@ -304,19 +304,21 @@ static void finish(void *context)
 		  "%" PRIu64 " {read or write by socketcall has|reads and writes by socketcall have} no line: a 32-bit "
 		  "program made {it|them}",
 		  socketcalls);
-	recorder_loss(r, lost,
+	recorder_loss(r, LOST_EVENTS, lost,
 		      "lost %" PRIu64 " {read or write|reads and writes}: the buffer was full; use a larger --buffer",
 		      lost);
-	recorder_loss(r, no_storage,
+	recorder_loss(r, LOST_EVENTS, no_storage,
 		      "%" PRIu64 " {call or request|calls and requests} found no memory: {it is|they are} in no line, "
 		      "and in no count",
 		      no_storage);
-	recorder_loss(r, silent, "%" PRIu64 " request{|s} of io_uring asked for no completion: lines may be missing",
-		      silent);
-	recorder_loss(r, unseen, "%" PRIu64 " request{|s} of io_uring ended unseen: lines may be missing", unseen);
-	recorder_loss(r, missed,
+	recorder_loss(r, LOST_PARTIAL, silent,
+		      "%" PRIu64 " request{|s} of io_uring asked for no completion: lines may be missing", silent);
+	recorder_loss(r, LOST_PARTIAL, unseen, "%" PRIu64 " request{|s} of io_uring ended unseen: lines may be missing",
+		      unseen);
+	recorder_loss(r, LOST_MISSED, missed,
 		      "missed %" PRIu64 " step{|s} of system calls: lines may be missing, and counts too low", missed);
-	recorder_loss(r, not_followed, "%" PRIu32 " process{ was|es were} too many to follow", not_followed);
+	recorder_loss(r, LOST_PARTIAL, not_followed, "%" PRIu32 " process{ was|es were} too many to follow",
+		      not_followed);
 }
 
 static const struct recorder_tool tool = {

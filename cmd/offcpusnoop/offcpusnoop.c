@@ -208,20 +208,20 @@ static void finish(void *context)
 		totals_print(&o->totals, &table);
 		out_close(&table);
 	}
-	recorder_loss(r, lost,
+	recorder_loss(r, LOST_EVENTS, lost,
 		      "lost %" PRIu64
 		      " interval{|s}: the buffer was full; use a larger --buffer, or -m; the table has {it|them}",
 		      lost);
-	recorder_loss(r, lost_totals,
+	recorder_loss(r, LOST_PARTIAL, lost_totals,
 		      "lost %" PRIu64 " thread{|s} of the table: the buffer was full; use a larger --buffer",
 		      lost_totals);
-	recorder_loss(r, no_storage,
+	recorder_loss(r, LOST_PARTIAL, no_storage,
 		      "%" PRIu64 " thread{ is|s are} not recorded: the kernel had no memory for {it|them}", no_storage);
-	recorder_loss(r, skipped,
+	recorder_loss(r, LOST_SKIPPED, skipped,
 		      "the kernel has skipped %" PRIu64
 		      " switch{|es} of these threads: the intervals that started or ended there are missing",
 		      skipped);
-	recorder_loss(r, missed,
+	recorder_loss(r, LOST_MISSED, missed,
 		      "missed %" PRIu64 " {switch, wake-up or interrupt|switches, wake-ups or interrupts}: intervals "
 		      "may be missing or too long",
 		      missed);

@@ -51,6 +51,7 @@ struct offwaketime {
 	struct offwaketime_bpf *bpf;
 	uint64_t cgroup;        /* its id; 0: all */
 	int end;                /* the iterator over threads at the end */
+	struct stamp stamp;     /* of the last line */
 	uint64_t started, from; /* ns: the start of recording, and of this interval */
 	struct naming naming;
 	struct pairs pairs;
@@ -96,6 +97,7 @@ static int open_program(void *context, struct recorder_program *program)
 
 	if (!bpf)
 		return recorder_not_opened();
+	recorder_stamp(&o->recorder, &o->stamp, opt.json);
 	memcpy((void *)bpf->rodata->only_pids, opt.recorder.pids, sizeof(opt.recorder.pids));
 	memcpy((void *)bpf->rodata->only_tids, opt.tids, sizeof(opt.tids));
 	bpf->rodata->only_user_threads = opt.user_threads;
@@ -237,22 +239,22 @@ static void report(struct offwaketime *o)
 	processes_report(&o->naming.processes);
 	if (!o->pairs.keys.n && !lost)
 		cli_notice(opt.recorder.quiet, "no thread was blocked: nothing to print");
-	recorder_loss(r, lost,
+	recorder_loss(r, LOST_EVENTS, lost,
 		      "lost %" PRIu64 " time{|s} of %.3f ms in all: the buffer was full; use a larger --buffer", lost,
 		      o->bpf->bss->lost_ns / 1e6);
-	recorder_loss(r, o->num_left_out,
+	recorder_loss(r, LOST_EVENTS, o->num_left_out,
 		      "%.3f ms of %" PRIu64 " time{ is|s are} not attributed: there were more than %" PRIu64
 		      " stacks; use a larger --stack-storage-size",
 		      o->ns_left_out / 1e6, o->num_left_out, opt.stacks);
-	recorder_loss(r, no_storage,
+	recorder_loss(r, LOST_EVENTS, no_storage,
 		      "%" PRIu64
 		      " time{ is|s are} not attributed: the kernel had no memory to record {its|their} start",
 		      no_storage);
-	recorder_loss(r, skipped,
+	recorder_loss(r, LOST_SKIPPED, skipped,
 		      "the kernel has skipped %" PRIu64
 		      " switch{|es} of these threads: the times that started or ended there are missing",
 		      skipped);
-	recorder_loss(r, missed,
+	recorder_loss(r, LOST_MISSED, missed,
 		      "missed %" PRIu64
 		      " {switch or wake-up|switches or wake-ups}, in interrupts: times or wakers are missing",
 		      missed);

@@ -66,6 +66,9 @@ static void write_part_text(struct out *out, const struct part *p)
 	}
 	if (p->lost)
 		out_printf(out, "              lost: %" PRIu64 "\n", p->lost);
+	else if (p->argv[0] && !p->is_counted)
+		out_printf(out, "              lost: unknown, as %s %s\n", p->argv[0],
+			   part_is_running(p) ? "goes on" : "has not said it");
 	if (p->why) {
 		out_text(out, p->status == PART_FAILED ? "              ended early: " : "              ");
 		out_visible(out, slice_of(p->why));
@@ -141,8 +144,7 @@ static void write_part(struct out *out, const struct part *p)
 	}
 	if (p->why)
 		write_member(out, RECORDING_WHY, p->why);
-	/* of a part that failed, only what it has said is known */
-	if (p->status == PART_DONE || p->lost)
+	if (p->is_counted)
 		out_printf(out, ",\"" RECORDING_LOST "\":%" PRIu64, p->lost);
 	write_notes(out, out_contents(&p->said));
 	out_text(out, "}\n");

@@ -68,8 +68,9 @@ struct flight {
 	struct capture capture;
 	uint64_t captured; /* milliseconds: when the latest folder began; 0: never */
 	uint64_t since;    /* nanoseconds of the time of day when the tools were started */
-	uint64_t folders, space, requests, lost, slots;
-	bool has_target_ended, has_failed, is_bad, is_unsure;
+	uint64_t folders, space, requests;
+	char *unwatched; /* why not all requests were seen; NULL: all were */
+	bool has_target_ended, has_failed, is_bad;
 };
 
 static uint64_t keep_ms(const struct flight *f)
@@ -220,12 +221,14 @@ static void wait_a_moment(struct flight *f)
 		watch_close(&f->watch);
 }
 
-/* Adds up the messages of the watcher, which has ended, and forgets it. */
-static void count_watched(struct flight *f)
+/* Forgets the watcher, whose tools have ended. Keeps the first reason why one of them, p, has not seen all requests. */
+static void close_watcher(struct flight *f, const struct part *p, const char *why)
 {
-	f->lost += part_said(f->dump, ": lost ");
-	f->slots += part_said(f->dump, " of ");
-	f->is_unsure |= f->spans->status != PART_DONE || (f->dump->status != PART_DONE && !f->dump->lost);
+	char *visible = why ? utf8_visible_copy(why) : NULL;
+
+	if (why && !f->unwatched)
+		f->unwatched = mem_printf("%s: %s", p->argv[0], visible);
+	free(visible);
 	part_close(f->dump);
 	part_close(f->spans);
 }
@@ -289,7 +292,7 @@ static void see_watcher(struct flight *f)
 		return;
 	parts_stop(f->dump, WATCHERS, &f->ring, SHORT_MS, NULL);
 	again = complain(f, ended, &f->watcher_runs, NULL);
-	count_watched(f);
+	close_watcher(f, ended, ended->why ? ended->why : "exit status 0");
 	if (!again || !start_watch(f)) {
 		warnx("slow requests cannot be watched");
 		f->has_failed = true;
@@ -529,6 +532,8 @@ static void complete_capture(struct flight *f)
 /* Ends the watcher, which prints what it has, and then the rest. */
 static void end(struct flight *f)
 {
+	const struct part *ended;
+
 	f->patience = (struct patience){.is_again = signals_caught() != 0, .quiet = f->options->quiet};
 	patience_begin(&f->patience, WATCHED_MS);
 	part_stop(f->dump);
@@ -538,7 +543,8 @@ static void end(struct flight *f)
 		wait_a_moment(f);
 	}
 	watch_read(&f->watch, &f->pending, stuck_ns(f));
-	count_watched(f);
+	ended = f->dump->why ? f->dump : f->spans;
+	close_watcher(f, ended, ended->why);
 	complete_capture(f);
 	if (f->recorder && !is_enough(f) && (f->pending.requests || f->has_target_ended)) {
 		begin_capture(f);
@@ -558,11 +564,10 @@ static void write_summary(const struct flight *f, struct out *out)
 	if (f->pending.requests)
 		out_printf(out, ", and %" PRIu64 " after them", f->pending.requests);
 	out_text(out, "; watched ");
-	if (f->lost)
-		out_printf(out, "not all: %" PRIu64 " of %" PRIu64 " slots were overwritten before they could be read",
-			   f->lost, f->slots);
+	if (f->unwatched)
+		out_printf(out, "not all: %s", f->unwatched);
 	else
-		out_text(out, f->is_unsure ? "not all: the watcher has ended early" : "all requests");
+		out_text(out, "all requests");
 }
 
 /* The README of all folders. */
@@ -609,5 +614,5 @@ bool flight_record(const struct flight_setup *setup, const struct flight_options
 	write_summary(&f, &summary);
 	cli_notice(options->quiet, "%.*s", (int)summary.len, summary.buf);
 	out_close(&summary);
-	return !f.is_bad && !f.has_failed && !f.lost;
+	return !f.is_bad && !f.has_failed && !f.unwatched;
 }

@@ -98,6 +98,19 @@ bool folder_write(const struct folder *f, const char *name, int fd, struct out *
 	return good;
 }
 
+size_t folder_end(const struct folder *f, const char *name, char *to, size_t n)
+{
+	int fd = openat(f->fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	uint64_t size = folder_size(f, name);
+	ssize_t got = -1;
+
+	if (fd < 0)
+		return 0;
+	got = pread(fd, to, n, size > n ? size - n : 0);
+	close(fd);
+	return got > 0 ? got : 0;
+}
+
 uint64_t folder_size(const struct folder *f, const char *name)
 {
 	struct stat st;

@@ -36,6 +36,9 @@ int folder_file(const struct folder *f, const char *name, uint64_t reserve);
 /* Replaces what is in a file by this text, and frees the text. Returns false after a message. */
 bool folder_write(const struct folder *f, const char *name, int fd, struct out *text);
 
+/* Reads the end of a file in it, at most n bytes. Returns how many; 0 if that is not possible. */
+size_t folder_end(const struct folder *f, const char *name, char *to, size_t n);
+
 /* The size of a file in it; 0 if the file does not exist. */
 uint64_t folder_size(const struct folder *f, const char *name);
 

@@ -15,13 +15,16 @@
 #include "clock.h"
 #include "folder.h"
 #include "json.h"
+#include "lost.h"
 #include "mem.h"
+#include "number.h"
 #include "recording.h"
 #include "signals.h"
 #include "utf8.h"
 
 enum {
-	SAID_MAX = 64 << 10, /* bytes of what a tool says */
+	SAID_MAX = 64 << 10,  /* bytes of what a tool says */
+	LINE_MAX_SIZE = 1024, /* more than the line of what a tool has lost has */
 	WAIT_MS = 100,
 	AGAIN_MS = 500,  /* two signals within that time are one */
 	SAY_MS = 2000,   /* what ends as it should is mostly done by then */
@@ -93,6 +96,7 @@ void part_init(struct part *p)
 	p->status = PART_MISSING;
 	p->why = NULL;
 	p->lost = 0;
+	p->is_counted = false;
 }
 
 void part_close(struct part *p)
@@ -169,37 +173,31 @@ static void listen_to(int fd, struct out *said)
 			out_bytes(said, block, n);
 }
 
-/* The number after a word in a message; 0 if it has none. */
-static uint64_t number_after(struct slice line, const char *word)
+/* The last line of its file; empty if its end is missing. */
+static struct slice last_line(const struct part *p, const struct folder *folder, char end[LINE_MAX_SIZE])
 {
-	char *text = mem_copy(line), *at = strstr(text, word);
-	uint64_t n = at ? strtoull(at + strlen(word), NULL, 10) : 0;
+	struct slice line = {end, folder_end(folder, p->file, end, LINE_MAX_SIZE)};
+	const char *before;
 
-	free(text);
-	return n;
+	if (!line.n || line.p[--line.n] != '\n')
+		return (struct slice){"", 0};
+	before = memrchr(line.p, '\n', line.n);
+	return before ? slice_from(line, before + 1 - line.p) : line;
 }
 
-uint64_t part_said(const struct part *p, const char *words)
+/* What the tool says at its end: trace-dump prints it, the others have it in their last line. */
+static void count_lost(struct part *p, const struct folder *folder)
 {
-	struct slice text = out_contents(&p->said);
-	uint64_t sum = 0;
+	struct lost lost;
+	char end[LINE_MAX_SIZE];
 
-	while (text.n)
-		sum += number_after(slice_cut_line(&text), words);
-	return sum;
-}
-
-/* Counts what the tool says that was lost: "usdt-record: lost 3 events: ...". */
-static void count_lost(struct part *p)
-{
-	struct slice number = json_member(out_contents(&p->printed), slice_of(RECORDING_LOST));
-	struct json j;
-
-	p->lost = part_said(p, ": lost ") + part_said(p, ": missed ") + part_said(p, ": the kernel has skipped ");
-	/* trace-dump prints the number */
-	json_init(&j, number.p, number.n);
-	if (number.n)
-		json_u64(&j, &p->lost);
+	if (!p->max_size) {
+		p->is_counted = number_decimal(json_member(out_contents(&p->printed), slice_of(RECORDING_LOST)),
+					       &p->lost);
+	} else if (lost_read(&lost, last_line(p, folder, end))) {
+		p->is_counted = true;
+		p->lost = lost.n[LOST_EVENTS] + lost.n[LOST_MISSED] + lost.n[LOST_SKIPPED];
+	}
 }
 
 /* Cuts off the name of the tool, which all messages start with. */
@@ -242,7 +240,7 @@ static void note_end(struct part *p, const struct folder *folder)
 	listen_to(p->messages, &p->said);
 	listen_to(p->result, &p->printed);
 	p->has_ended = true;
-	count_lost(p);
+	count_lost(p, folder);
 	p->status = PART_DONE;
 	if (good)
 		return;
@@ -362,10 +360,8 @@ struct part part_so_far(const struct part *p)
 {
 	struct part now = *p;
 
-	if (part_is_running(p)) {
+	if (part_is_running(p))
 		now.status = PART_DONE;
-		count_lost(&now);
-	}
 	/* its tool may say more, or be started again */
 	now.said = now.printed = (struct out){.fd = OUT_MEMORY};
 	out_slice(&now.said, out_contents(&p->said));
@@ -398,6 +394,7 @@ bool part_write(struct part *p, const struct folder *folder, struct out *text, c
 
 	p->has_ended = true;
 	p->why = why ? mem_copy(slice_of(why)) : NULL;
+	p->is_counted = !why;
 	p->status = !why ? PART_DONE : text->len ? PART_FAILED : PART_MISSING;
 	if (p->status != PART_MISSING) {
 		fd = folder_file(folder, p->file, 0);

@@ -42,7 +42,8 @@ struct part {
 	/* how it went, once it has ended */
 	enum part_status { PART_MISSING, PART_DONE, PART_FAILED } status;
 	char *why;     /* it is not there, or is not all; NULL: nothing is wrong */
-	uint64_t lost; /* entries, events or messages */
+	uint64_t lost; /* entries, events or messages, once they are counted */
+	bool is_counted;
 };
 
 /*
@@ -109,9 +110,6 @@ enum {
 
 /* The part as if its tool had ended by now, if it is running. The caller frees its `said` and `why`. */
 struct part part_so_far(const struct part *p);
-
-/* What is after the words of a message of a tool, such as ": lost ": a number; the sum of all messages. */
-uint64_t part_said(const struct part *p, const char *words);
 
 /* Whether all tools have started to record or have ended. */
 bool parts_record(const struct part parts[PARTS]);

@@ -172,9 +172,12 @@ static void finish(void *context)
 	cli_count(quiet, u->unreadable,
 		  "%" PRIu64 " argument{|s} could not be read: an address, or a question mark, is in {its|their} place",
 		  u->unreadable);
-	recorder_loss(r, lost, "lost %" PRIu64 " event{|s}: the buffer was full; use a larger --buffer", lost);
-	recorder_loss(r, not_followed, "%" PRIu32 " process{ was|es were} too many to follow", not_followed);
-	recorder_loss(r, missed, "missed %" PRIu64 " fork{|s}: events of new processes may be lost", missed);
+	recorder_loss(r, LOST_EVENTS, lost, "lost %" PRIu64 " event{|s}: the buffer was full; use a larger --buffer",
+		      lost);
+	recorder_loss(r, LOST_PARTIAL, not_followed, "%" PRIu32 " process{ was|es were} too many to follow",
+		      not_followed);
+	recorder_loss(r, LOST_MISSED, missed, "missed %" PRIu64 " fork{|s}: events of new processes may be lost",
+		      missed);
 	r->failed |= opt.target.incomplete;
 }
 
@@ -182,6 +185,7 @@ static const struct recorder_tool tool = {
 	.kernel = "Linux 5.15",
 	.hooks = "the tracepoints of forks",
 	.needs_ptrace = true,
+	.prints_probes = true,
 	.find = find_probes,
 	.open = open_program,
 	.attach = attach,

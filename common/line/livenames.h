@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names in the trace lines of biosnoop(1) and offcpusnoop(1) that other tools read, as the pages of these two document
- * them. The live tools write them, and common/model/ reads them.
+ * Names in the lines of tools that record that other tools read, as spdk-trace-lines(7) and the pages of biosnoop(1) and
+ * offcpusnoop(1) document them. The live tools write them, and common/model/ and trace-record read them.
  */
 #pragma once
+
+/* The last line of all of them: a trace line with the tool among its args, or a probe line. */
+#define LIVE_LOSSES       "LOSSES"
+#define LIVE_TOOL         "tool"
+#define LIVE_LOSSES_PROBE "losses"
 
 /* The tpoint of biosnoop, and its args. */
 #define LIVE_BLOCK_IO "BLOCK_IO"

@@ -550,13 +550,26 @@ static void report_clocks(struct recorder *r)
 	ticks_renew(&r->ticks);
 	jumps = r->ticks.jumps;
 	steps = r->options.wall ? r->ticks.steps : 0;
-	recorder_loss(r, jumps,
+	recorder_loss(r, LOST_PARTIAL, jumps,
 		      "the processor's counter jumped %" PRIu64
 		      " time{|s}, as when the machine sleeps: tsc of lines before is wrong",
 		      jumps);
 	cli_count(r->options.quiet, steps,
 		  "the time of day was set %" PRIu64 " time{|s}, or the machine slept: it may be wrong shortly before",
 		  steps);
+}
+
+/* The last line. */
+static void write_losses(struct recorder *r)
+{
+	if (r->failed)
+		return;
+	if (r->tool->prints_probes) {
+		lost_probe_line(&r->lost, &r->out);
+	} else if (r->stamp) {
+		stamp_json(r->stamp, &r->out, clock_ns());
+		lost_trace_line(&r->lost, &r->out, program_invocation_short_name);
+	}
 }
 
 int recorder_run(struct recorder *r, const struct recorder_tool *tool, const struct recorder_options *options,
@@ -574,8 +587,9 @@ int recorder_run(struct recorder *r, const struct recorder_tool *tool, const str
 		if (tool->finish)
 			tool->finish(context);
 		report_clocks(r);
+		write_losses(r);
 		status = output_close(&r->out, r->options.output);
-		if (r->failed)
+		if (r->failed || !lost_none(&r->lost))
 			status = EXIT_FAILURE;
 		wait_for_command(r);
 	}
@@ -585,7 +599,7 @@ int recorder_run(struct recorder *r, const struct recorder_tool *tool, const str
 	return r->command_status ? r->command_status : status;
 }
 
-void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...)
+void recorder_loss(struct recorder *r, enum lost_kind kind, uint64_t n, const char *format, ...)
 {
 	va_list args;
 	char *message;
@@ -597,7 +611,7 @@ void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...)
 	vwarnx(message, args);
 	va_end(args);
 	free(message);
-	r->failed = true;
+	r->lost.n[kind] += n;
 }
 
 struct ticks *recorder_ticks(struct recorder *r, const char *instead)
@@ -616,8 +630,10 @@ struct ticks *recorder_ticks(struct recorder *r, const char *instead)
 
 void recorder_stamp(struct recorder *r, struct stamp *s, bool trace_lines)
 {
-	if (trace_lines)
+	if (trace_lines) {
+		r->stamp = s;
 		s->ticks = recorder_ticks(r, "tsc is in nanoseconds of CLOCK_MONOTONIC, not as in traces of SPDK");
+	}
 	if (r->options.wall)
 		s->wall = &r->ticks;
 }

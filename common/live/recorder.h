@@ -7,7 +7,7 @@
  *	open() and load the program; attach()
  *	drop capabilities; release the command; started()
  *	event() and between(), until a signal, the time, the end of the processes, full() or a failure
- *	detach(); drain the ring; finish(); close the output; wait for the command
+ *	detach(); drain the ring; finish(); print the losses; close the output; wait for the command
  */
 #pragma once
 
@@ -19,6 +19,7 @@
 
 #include "cli.h"
 #include "command.h"
+#include "lost.h"
 #include "out.h"
 #include "privilege.h"
 #include "stamp.h"
@@ -84,6 +85,7 @@ struct recorder_tool {
 	const char *hooks;   /* what the program is attached to, as "the tracepoints of ..." */
 	bool kernel_threads; /* they may be recorded */
 	bool needs_ptrace;   /* it shows memory or calls of processes, as ptrace(2) does: needs CAP_SYS_PTRACE */
+	bool prints_probes;  /* its output is probe lines, the one of its losses, too */
 
 	int (*find)(void *context);
 	/* Opens the skeleton, and sets variables, map sizes and which programs are loaded. */
@@ -109,7 +111,7 @@ struct recorder {
 	struct out out;
 	struct command command;
 	pid_t pid;           /* the first process, or that of the command; 0: none */
-	bool failed;         /* the exit status is 1; tools may set it, too */
+	bool failed;         /* the exit status is 1, and what was lost is unknown; tools may set it, too */
 	enum privilege keep; /* for attach() to set */
 	unsigned num_alive;  /* number of processes that have not ended */
 
@@ -126,6 +128,8 @@ struct recorder {
 	bool misses_unknown;            /* as was said */
 	bool is_over;
 	struct ticks ticks;
+	struct stamp *stamp; /* of trace lines; NULL: there are none */
+	struct lost lost;
 	uint64_t deadline; /* milliseconds of the clock; 0: none */
 	unsigned batch;    /* events of this round */
 	int command_status;
@@ -147,8 +151,12 @@ void recorder_note_start(const struct recorder *r, const char *what, const char 
 /* Attaches the skeleton's programs with autoattach. Returns 0, or -1 after a message. */
 int recorder_attach(struct recorder *r);
 
-/* Reports a loss, in a format as of cli_count(), and makes the exit status 1, unless n is 0. */
-void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/*
+ * Reports a loss, in a format as of cli_count(), and makes the exit status 1, unless n is 0. The last line of trace
+ * lines and of probe lines has the sums of each kind, unless the tool has failed.
+ */
+void recorder_loss(struct recorder *r, enum lost_kind kind, uint64_t n, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
 /*
  * The processor's counter, for the tsc of lines. Call it before events come. Returns NULL if times of the clock cannot

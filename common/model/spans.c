@@ -681,7 +681,8 @@ static void hold(struct spans *spans, struct reactor *reactor, struct reactors_i
 
 bool spans_is_live(const struct traceline *line)
 {
-	return !line->object_id.p && (reactors_is(line->tpoint) || disks_is(line->tpoint));
+	return !line->object_id.p &&
+	       (reactors_is(line->tpoint) || disks_is(line->tpoint) || slice_is(line->tpoint, LIVE_LOSSES));
 }
 
 /* A line about no object: it may be from another tool than trace-dump. */
@@ -691,6 +692,8 @@ static const char *see_other(struct spans *spans, const struct traceline *line, 
 	struct reactor *reactor;
 	const char *error;
 
+	if (slice_is(line->tpoint, LIVE_LOSSES))
+		return NULL;
 	if (disks_is(line->tpoint))
 		return see_disk(spans, line, ns);
 	if (!reactors_is(line->tpoint)) {
