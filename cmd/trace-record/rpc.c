@@ -20,6 +20,7 @@
 #include "json.h"
 #include "mem.h"
 #include "number.h"
+#include "recording.h"
 #include "utf8.h"
 
 enum {
@@ -249,7 +250,7 @@ static const char *receive(struct rpc *rpc, uint64_t deadline, struct slice *rep
 		if (clock_ms() >= deadline || (waits && !wait_until(rpc->fd, POLLIN, deadline))) {
 			rpc->is_late = true;
 			out_bytes(&rpc->reply, block, n > 0 ? n : 0);
-			return rpc->answers ? RPC_LATE : (rpc->error = RPC_LATE);
+			return rpc->answers ? RECORDING_LATE : (rpc->error = RECORDING_LATE);
 		}
 		if (waits)
 			continue;

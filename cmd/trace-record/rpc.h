@@ -31,10 +31,9 @@ char *rpc_connect(struct rpc *rpc, pid_t pid, const char *path);
  *
  * Calls a method; params: a JSON object, or NULL. Sets *reply to the whole of the reply, valid until the next call: an
  * object with "result" or "error". Returns NULL, or what went wrong. If it is late after other replies were not, that
- * is RPC_LATE, and other methods may be called; else rpc->error is set, the connection is closed, and later calls
+ * is RECORDING_LATE, and other methods may be called; else rpc->error is set, the connection is closed, and later calls
  * return the same.
  */
-#define RPC_LATE "no reply within 2 seconds"
 const char *rpc_call(struct rpc *rpc, const char *method, const char *params, struct slice *reply);
 
 void rpc_close(struct rpc *rpc);

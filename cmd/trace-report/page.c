@@ -924,7 +924,7 @@ static void put_paused(struct out *out, const struct facts *f)
 		last = facts_text(line, "result").n ? line.p : last;
 	for (text = f->rpc; json_line(&text, &line) && line.p < last;) {
 		if (!slice_is(json_unquoted(facts_text(line, "method")), "nvmf_subsystem_get_qpairs") ||
-		    !slice_starts(json_unquoted(facts_text(line, "error.message")), "no reply"))
+		    !slice_is(json_unquoted(facts_text(line, "error.message")), RECORDING_LATE))
 			continue;
 		out_text(out, "subsystem ");
 		facts_put(out, json_unquoted(facts_text(line, "params.nqn")));

@@ -165,7 +165,7 @@ static void read_kernel(struct facts *f)
 	char *last;
 	ssize_t n;
 
-	f->still.unanswered = memmem(why.p, why.n, "no reply", 8) ? why : (struct slice){"", 0};
+	f->still.unanswered = slice_ends(why, RECORDING_LATE) ? why : (struct slice){"", 0};
 	if (f->kernel_file) {
 		if (read_start(f, f->kernel_file, f->kernel_fd, KERNEL, &f->kernel))
 			check_objects(f, f->kernel_file, f->kernel);

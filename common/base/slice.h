@@ -85,3 +85,10 @@ static inline bool slice_starts(struct slice s, const char *text)
 {
 	return s.n >= strlen(text) && memcmp(s.p, text, strlen(text)) == 0;
 }
+
+static inline bool slice_ends(struct slice s, const char *text)
+{
+	size_t n = strlen(text);
+
+	return s.n >= n && memcmp(s.p + s.n - n, text, n) == 0;
+}

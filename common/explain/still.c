@@ -170,7 +170,7 @@ static bool is_silent(const struct still *s, const struct still_reactor *r)
 
 	for (size_t i = 0; i < s->n; i++)
 		is_first &= s->all[i].lcore >= r->lcore;
-	return slice_is(s->unanswered, "no reply within 2 seconds") ? is_first
+	return slice_is(s->unanswered, RECORDING_LATE) ? is_first
 								    : slice_starts(s->unanswered, "thread_get_stats");
 }
 

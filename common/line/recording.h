@@ -28,6 +28,12 @@
 #define RECORDING_LOST    "lost"
 #define RECORDING_NOTES   "notes"
 
+/*
+ * Of the part rpc: RECORDING_WHY where the target has answered nothing, or what that ends with, after the method that it
+ * did not answer; and the message in the error of that call.
+ */
+#define RECORDING_LATE "no reply within 2 seconds"
+
 /* of the object whose part is RECORDING_TARGET */
 #define RECORDING_TARGET     "target"
 #define RECORDING_PID        "pid"
