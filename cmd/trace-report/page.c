@@ -57,20 +57,13 @@ static void put_percent(struct out *out, const char *name, double share)
 static void put_largest(struct out *out, const double layers[LAYERS], double all, unsigned n,
 			const struct terminal *terminal)
 {
-	unsigned used = 0;
+	enum layer sorted[LAYERS];
 
-	while (n--) {
-		enum layer largest = LAYERS;
-
-		for (enum layer i = 0; i < LAYERS; i++)
-			if (!(used >> i & 1) && layers[i] > (largest == LAYERS ? 0 : layers[largest]))
-				largest = i;
-		if (largest == LAYERS || layers[largest] < 0.005 * all)
-			return;
-		used |= 1U << largest;
+	spdk_sort_layers(layers, sorted);
+	for (unsigned i = 0; i < n && layers[sorted[i]] > 0 && layers[sorted[i]] >= 0.005 * all; i++) {
 		out_char(out, ' ');
-		terminal_paint(terminal, out, palette_layers[largest].sgr);
-		out_printf(out, "%s %.0f%%", spdk_layers[largest], 100 * layers[largest] / all);
+		terminal_paint(terminal, out, palette_layers[sorted[i]].sgr);
+		out_printf(out, "%s %.0f%%", spdk_layers[sorted[i]], 100 * layers[sorted[i]] / all);
 		terminal_plain(terminal, out);
 	}
 }

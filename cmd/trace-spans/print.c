@@ -36,6 +36,11 @@ static const struct {
 	[BEHIND] = {"BEHIND", 26, 32, NEVER, 110, true},
 };
 
+static const char *name_of(enum field i, bool open)
+{
+	return open && i == LIFE ? "AGE" : columns[i].name;
+}
+
 static unsigned width_of(const struct print *p, enum field i)
 {
 	return p->terminal.width < TERMINAL_ROOMY ? columns[i].width : columns[i].wide;
@@ -57,54 +62,8 @@ static struct slice cut_text(struct out *text, size_t from)
 
 static void start_text(struct print *p)
 {
-	p->text.fd = p->end.fd = OUT_MEMORY;
+	p->text.fd = p->end.fd = p->id.fd = OUT_MEMORY;
 	p->text.len = p->end.len = 0;
-}
-
-static void put_right(const struct print *p, struct out *out, struct slice text, enum field i)
-{
-	for (size_t n = text.n; n < width_of(p, i); n++)
-		out_char(out, ' ');
-	out_slice(out, text);
-	out_char(out, ' ');
-}
-
-/* A time; or that it is longer than this. */
-static void put_time(struct print *p, struct out *out, uint64_t ns, bool longer, enum field i)
-{
-	out_text(&p->text, longer ? ">" : "");
-	out_duration_text(&p->text, ns);
-	put_right(p, out, cut_text(&p->text, 0), i);
-}
-
-static void put_number(struct print *p, struct out *out, bool known, uint64_t value, enum field i)
-{
-	if (known)
-		out_u64(&p->text, value);
-	else
-		out_char(&p->text, '-');
-	put_right(p, out, cut_text(&p->text, 0), i);
-}
-
-static void put_name(const struct print *p, struct out *out, struct slice name, enum field i)
-{
-	if (p->terminal.width == TERMINAL_WIDE) {
-		out_column(out, name, width_of(p, i));
-		return;
-	}
-	out_shortened(out, name, width_of(p, i));
-	out_char(out, ' ');
-}
-
-/* Replaces blanks by '_': blanks separate columns. */
-static void put_raw(struct print *p, struct out *out, struct slice raw, enum field i)
-{
-	char *decoded = out_room(&p->text, raw.n);
-	struct slice text = {decoded, json_unescape(decoded, raw)};
-
-	for (size_t k = 0; k < text.n; k++)
-		decoded[k] = decoded[k] == ' ' ? '_' : decoded[k];
-	put_name(p, out, text, i);
 }
 
 /* The bdev, and after an arrow the one below it that has most of its time, unless that is little; as in JSON. */
@@ -130,48 +89,84 @@ static struct slice who_of(const struct print *p, const struct span *s)
 					 : connections_name(&p->measured->connections, s->connection)->name;
 }
 
-static void put_column(struct print *p, struct out *out, const struct span *s, enum field i)
+/*
+ * The values of all columns, valid until others are asked for or p->text is cut. waits: what an open span waits in;
+ * NULL: it is not asked for.
+ */
+static void find_values(struct print *p, const struct span *s, const struct span *waits,
+			struct column_value values[COLUMNS])
 {
+	const struct spans *spans = &p->measured->spans;
 	const struct io_args *args = &p->measured->fill.io.args;
+	const char *type = p->measured->fill.io.type;
+	const uint64_t life = spans_life(spans, s);
 
-	switch (i) {
-	case US:
-		out_us(&p->text, s->first);
-		put_right(p, out, cut_text(&p->text, 0), i);
-		break;
-	case ID:
-		spans_write_id(&p->text, &p->measured->spans, s);
-		/* p->text is also the room that names are decoded in */
-		put_name(p, out, cut_text(&p->text, 0), i);
-		break;
-	case TYPE:
-		put_raw(p, out, slice_of(p->measured->fill.io.type ? p->measured->fill.io.type : ""), i);
-		break;
-	case BLOCKS:
-		put_number(p, out, io_args_has(args, IO_BLOCKS), args->values[IO_BLOCKS], i);
-		break;
-	case BDEV:
-		put_raw(p, out, bdev_of(p, spans_life(&p->measured->spans, s)), i);
-		break;
-	case LBA:
-		put_number(p, out, io_args_has(args, IO_LBA), args->values[IO_LBA], i);
-		break;
-	case WHO:
-		put_name(p, out, who_of(p, s), i);
-		break;
-	case LCORE:
-		put_number(p, out, true, s->lcore, i);
-		break;
-	case BEHIND:
-		put_name(p, out, behind_of(&p->measured->behind, s), i);
-		break;
-	case TO_REPLY:
-		put_time(p, out, spans_to_reply(&p->measured->spans, s), spans_may_reply_later(&p->measured->spans, s),
-			 i);
-		break;
-	default:
-		break;
+	p->id.len = 0;
+	spans_write_id(&p->id, spans, s);
+	values[US] = columns_us(s->first);
+	values[LIFE] = columns_duration(life);
+	values[ID] = columns_name(out_contents(&p->id));
+	values[TYPE] = columns_raw(slice_of(type ? type : ""));
+	values[BLOCKS] = columns_if(io_args_has(args, IO_BLOCKS), columns_number(args->values[IO_BLOCKS]));
+	values[BDEV] = columns_raw(bdev_of(p, life));
+	values[LBA] = columns_if(io_args_has(args, IO_LBA), columns_number(args->values[IO_LBA]));
+	values[WHO] = columns_name(who_of(p, s));
+	values[LCORE] = columns_number(s->lcore);
+	values[TO_REPLY] = columns_duration(spans_to_reply(spans, s));
+	values[WAITS] = columns_duration(waits ? spans_until(spans, waits) - waits->last : 0);
+	values[BEHIND] = columns_text(waits ? behind_of(&p->measured->behind, s) : slice_of(""));
+}
+
+/* Whether a time is longer than its value. */
+static bool is_longer(const struct print *p, const struct span *s, bool open, enum field i)
+{
+	const struct spans *spans = &p->measured->spans;
+
+	if (i == TO_REPLY)
+		return spans_may_reply_later(spans, s);
+	return i == LIFE && (open ? s->unknown : spans_is_longer(spans, s));
+}
+
+static void put_name(struct print *p, struct out *out, const struct column_value *value, unsigned width)
+{
+	struct slice name = value->kind == COLUMN_ABSENT ? slice_of("") : value->text;
+
+	if (value->kind == COLUMN_RAW) {
+		char *decoded = out_room(&p->text, name.n);
+
+		name = (struct slice){decoded, json_unescape(decoded, name)};
+		/* blanks separate columns */
+		for (size_t k = 0; k < name.n; k++)
+			decoded[k] = decoded[k] == ' ' ? '_' : decoded[k];
 	}
+	if (p->terminal.width == TERMINAL_WIDE) {
+		out_column(out, name, width);
+		return;
+	}
+	out_shortened(out, name, width);
+	out_char(out, ' ');
+}
+
+static void put_value(struct print *p, struct out *out, const struct column_value *value, enum field i, bool longer)
+{
+	char room[COLUMNS_ROOM];
+	struct slice text;
+
+	if (columns[i].is_name) {
+		put_name(p, out, value, width_of(p, i));
+		return;
+	}
+	if (value->kind == COLUMN_DURATION) {
+		out_text(&p->text, longer ? ">" : "");
+		out_duration_text(&p->text, value->number);
+		text = cut_text(&p->text, 0);
+	} else {
+		text = columns_short(value, room);
+	}
+	for (size_t n = text.n; n < width_of(p, i); n++)
+		out_char(out, ' ');
+	out_slice(out, text);
+	out_char(out, ' ');
 }
 
 /* Parts of the end of a line, as far as there is room. */
@@ -231,22 +226,6 @@ static void write_share(struct out *out, const char *name, unsigned percent)
 }
 
 enum { SHARES = 3 };
-
-/* The layers with most time, the largest first. */
-static void find_shares(const uint64_t layers[LAYERS], enum layer largest[SHARES])
-{
-	bool used[LAYERS] = {};
-
-	for (unsigned shown = 0; shown < SHARES; shown++) {
-		enum layer next = 0;
-
-		for (unsigned i = 1; i < LAYERS; i++)
-			if (used[next] || (!used[i] && layers[i] > layers[next]))
-				next = i;
-		used[next] = true;
-		largest[shown] = next;
-	}
-}
 
 static void put_layer(struct print *p, struct parts *parts, enum layer layer, uint64_t life)
 {
@@ -344,81 +323,69 @@ static void put_states(struct print *p, struct out *out, const struct span *s)
 	}
 }
 
-static void put_tab(struct out *out, struct column_value value)
+/* A value, or the heading. */
+static void put_tab(struct out *out, const char *name, struct column_value value, bool heads)
 {
-	columns_tabs(out, '\t', &(struct column){"", .value = value}, 1, false);
+	if (!heads) {
+		columns_tabs(out, '\t', &(struct column){name, .value = value}, 1, false);
+		return;
+	}
+	out_char(out, '\t');
+	out_text(out, name);
 }
 
-/* Where the time is, and what explains it: in microseconds, where trace lines of other tools cover it. */
-static void put_times(struct print *p, struct out *out)
+/*
+ * All columns with tabs, for programs: the headings, or those of a span. waits: as in find_values(). Where the time is,
+ * and what explains it, is in microseconds, where trace lines of other tools cover it.
+ */
+static void put_plain(struct print *p, struct out *out, const struct span *s, const struct span *waits, bool open)
 {
 	const struct measured *m = p->measured;
-
-	for (enum layer i = 0; i < LAYERS; i++)
-		put_tab(out, columns_us(m->self.layers[i]));
-	for (enum overlap i = 0; i < OVERLAPS; i++)
-		put_tab(out, columns_if(m->overlaps.covered[i], columns_us(m->overlaps.parts[i])));
-	for (unsigned i = 0; i < FACTS_PROVEN; i++)
-		put_tab(out, columns_us(m->facts.ns[fact_proven[i]]));
-}
-
-/* A line of all columns with tabs, for programs. waits: what an open span waits in; NULL: it is not asked for. */
-static void put_plain(struct print *p, struct out *out, const struct span *s, const struct span *waits)
-{
-	const struct spans *spans = &p->measured->spans;
-	const struct io_args *args = &p->measured->fill.io.args;
-	const char *type = p->measured->fill.io.type;
-	uint64_t life = spans_life(spans, s);
+	struct column_value values[COLUMNS] = {};
+	const bool heads = !s;
 	struct slice flags;
 
-	out_us(out, s->first);
-	put_tab(out, columns_us(life));
-	spans_write_id(&p->text, spans, s);
-	put_tab(out, columns_name(cut_text(&p->text, 0)));
-	put_tab(out, columns_raw(slice_of(type ? type : "")));
-	put_tab(out, columns_if(io_args_has(args, IO_BLOCKS), columns_number(args->values[IO_BLOCKS])));
-	put_tab(out, columns_raw(bdev_of(p, life)));
-	put_tab(out, columns_if(io_args_has(args, IO_LBA), columns_number(args->values[IO_LBA])));
-	put_tab(out, columns_name(who_of(p, s)));
-	put_tab(out, columns_number(s->lcore));
-	put_tab(out, columns_us(waits ? spans_until(spans, waits) - waits->last : spans_to_reply(spans, s)));
-	put_times(p, out);
-	if (waits) {
-		put_states(p, &p->text, s);
-		put_tab(out, columns_text(cut_text(&p->text, 0)));
-		put_tab(out, columns_text(behind_of(&p->measured->behind, s)));
+	if (s)
+		find_values(p, s, waits, values);
+	if (heads)
+		out_text(out, columns[US].name);
+	else
+		columns_put(out, &values[US]);
+	for (enum field i = LIFE; i <= LCORE; i++)
+		put_tab(out, name_of(i, open), values[i], heads);
+	put_tab(out, name_of(open ? WAITS : TO_REPLY, open), values[open ? WAITS : TO_REPLY], heads);
+	for (enum layer i = 0; i < LAYERS; i++)
+		put_tab(out, spdk_layers[i], columns_us(m->self.layers[i]), heads);
+	for (enum overlap i = 0; i < OVERLAPS; i++)
+		put_tab(out, overlaps_name(i), columns_if(m->overlaps.covered[i], columns_us(m->overlaps.parts[i])),
+			heads);
+	for (unsigned i = 0; i < FACTS_PROVEN; i++)
+		put_tab(out, fact_table[fact_proven[i]].name, columns_us(m->facts.ns[fact_proven[i]]), heads);
+	if (open) {
+		if (s)
+			put_states(p, &p->text, s);
+		put_tab(out, "FOR", columns_text(out_contents(&p->text)), heads);
+		put_tab(out, name_of(BEHIND, open), values[BEHIND], heads);
 	}
-	put_flags(p, &p->end, s, waits);
+	if (s)
+		put_flags(p, &p->end, s, open);
 	/* without the blank before the first one */
 	flags = out_contents(&p->end);
-	put_tab(out, columns_name(flags.n ? slice_from(flags, 1) : flags));
+	put_tab(out, "FLAGS", columns_name(flags.n ? slice_from(flags, 1) : flags), heads);
 	out_char(out, '\n');
 }
 
-static void put_plain_heading(struct out *out, bool open)
+void print_heading(struct print *p, struct out *out, bool open)
 {
-	out_printf(out, "US\t%s\tID\tTYPE\tBLOCKS\tBDEV\tLBA\tCONNECTION\tLCORE\t%s", open ? "AGE" : "LIFE",
-		   open ? "WAITS" : "TO_REPLY");
-	for (enum layer i = 0; i < LAYERS; i++)
-		out_printf(out, "\t%s", spdk_layers[i]);
-	for (enum overlap i = 0; i < OVERLAPS; i++)
-		out_printf(out, "\t%s", overlaps_name(i));
-	for (unsigned i = 0; i < FACTS_PROVEN; i++)
-		out_printf(out, "\t%s", fact_table[fact_proven[i]].name);
-	out_text(out, open ? "\tFOR\tBEHIND\tFLAGS\n" : "\tFLAGS\n");
-}
-
-void print_heading(const struct print *p, struct out *out, bool open)
-{
+	start_text(p);
 	if (p->terminal.plain) {
-		put_plain_heading(out, open);
+		put_plain(p, out, NULL, NULL, open);
 		return;
 	}
 	terminal_paint(&p->terminal, out, TERMINAL_HEADS);
 	for (enum field i = 0; i < COLUMNS; i++)
 		if (has_column(p, i, open))
-			out_printf(out, columns[i].is_name ? "%-*s " : "%*s ", (int)width_of(p, i),
-				   open && i == LIFE ? "AGE" : columns[i].name);
+			out_printf(out, columns[i].is_name ? "%-*s " : "%*s ", (int)width_of(p, i), name_of(i, open));
 	out_text(out, open ? "FOR" : "SHARES");
 	terminal_plain(&p->terminal, out);
 	out_char(out, '\n');
@@ -428,23 +395,17 @@ void print_heading(const struct print *p, struct out *out, bool open)
 static size_t put_columns(struct print *p, struct out *out, const struct span *s, const struct span *waits,
 			  size_t least)
 {
-	uint64_t life = spans_life(&p->measured->spans, s);
+	struct column_value values[COLUMNS];
 	struct slice written;
 	size_t before, n;
 
+	find_values(p, s, waits, values);
 	if (p->is_title)
 		terminal_paint(&p->terminal, out, TERMINAL_BOLD);
 	before = out->len;
-	for (enum field i = 0; i < COLUMNS; i++) {
-		if (!has_column(p, i, waits))
-			continue;
-		if (i == LIFE)
-			put_time(p, out, life, waits ? s->unknown : spans_is_longer(&p->measured->spans, s), i);
-		else if (i == WAITS)
-			put_time(p, out, spans_until(&p->measured->spans, waits) - waits->last, false, i);
-		else
-			put_column(p, out, s, i);
-	}
+	for (enum field i = 0; i < COLUMNS; i++)
+		if (has_column(p, i, waits))
+			put_value(p, out, &values[i], i, is_longer(p, s, waits, i));
 	written = slice_from(out_contents(out), before);
 	n = utf8_is_ascii(written) ? written.n : utf8_count(written);
 	if (p->is_title)
@@ -470,16 +431,19 @@ void print_text(struct print *p, struct out *out, const struct span *s)
 	enum { LEAST = 12 }; /* a share of a layer */
 	uint64_t life = spans_life(&p->measured->spans, s);
 	struct parts layers = {.terminal = &p->terminal, .out = out}, others = layers;
-	enum layer largest[SHARES];
+	double times[LAYERS];
+	enum layer largest[LAYERS];
 	size_t start = out->len, flags;
 
 	measured_span(p->measured, s);
 	start_text(p);
 	if (p->terminal.plain) {
-		put_plain(p, out, s, NULL);
+		put_plain(p, out, s, NULL, false);
 		return;
 	}
-	find_shares(p->measured->self.layers, largest);
+	for (enum layer i = 0; i < LAYERS; i++)
+		times[i] = p->measured->self.layers[i];
+	spdk_sort_layers(times, largest);
 	put_flags(p, &p->end, s, false);
 	flags = p->end.len;
 	layers.room = put_columns(p, out, s, NULL, LEAST + flags) - flags;
@@ -516,7 +480,7 @@ void print_open(struct print *p, struct out *out, const struct span *s)
 		replies |= leaf->reply != UINT64_MAX;
 	}
 	if (p->terminal.plain) {
-		put_plain(p, out, s, leaf);
+		put_plain(p, out, s, leaf, true);
 		return;
 	}
 	layer = replies ? LAYER_REPLY : spans_layer(spans, leaf, leaf->states[leaf->n - 1].state);
@@ -537,4 +501,5 @@ void print_free(struct print *p)
 {
 	out_close(&p->text);
 	out_close(&p->end);
+	out_close(&p->id);
 }

@@ -7,13 +7,13 @@
 
 struct print {
 	struct measured *measured;
-	struct out text, end; /* reused: for parts of a line */
+	struct out text, end, id; /* reused: for parts of a line */
 	struct terminal terminal;
 	bool is_title; /* lines stand above stories */
 };
 
 /* Columns, as far as the terminal has room for them; open: for print_open(). */
-void print_heading(const struct print *p, struct out *out, bool open);
+void print_heading(struct print *p, struct out *out, bool open);
 
 /* Both write to memory. The second one is for a span that is open: its age, and what it waits for. */
 void print_text(struct print *p, struct out *out, const struct span *s);

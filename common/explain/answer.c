@@ -182,25 +182,25 @@ static void end_heads(struct out *out, const struct terminal *terminal)
 static void put_layers(struct out *out, const struct means *m, enum slow slow, const struct terminal *terminal)
 {
 	enum { FIRST = 24 };
-	bool used[LAYERS] = {};
+	double layers[LAYERS];
+	enum layer sorted[LAYERS];
 
 	start_heads(out, terminal);
 	out_printf(out, "%-*s %*s %7s", FIRST, slow == SLOW_ALIKE ? "where the time is" : "where the extra time is",
 		   TIME, "time", "share");
 	end_heads(out, terminal);
-	for (unsigned row = 0; row < LAYERS; row++) {
-		unsigned largest = LAYERS;
+	for (enum layer i = 0; i < LAYERS; i++)
+		layers[i] = (double)m->layers[i];
+	spdk_sort_layers(layers, sorted);
+	for (unsigned i = 0; i < LAYERS; i++) {
+		enum layer layer = sorted[i];
 
-		for (unsigned i = 0; i < LAYERS; i++)
-			if (!used[i] && (largest == LAYERS || m->layers[i] > m->layers[largest]))
-				largest = i;
-		used[largest] = true;
-		if (!has_row(m->layers[largest], m->more))
+		if (!has_row(m->layers[layer], m->more))
 			continue;
 		out_text(out, "  ");
-		put_layer(out, terminal, largest);
-		out_printf(out, "%*s", FIRST - 1 - (int)strlen(spdk_layers[largest]), "");
-		end_row(out, m->layers[largest], m->more);
+		put_layer(out, terminal, layer);
+		out_printf(out, "%*s", FIRST - 1 - (int)strlen(spdk_layers[layer]), "");
+		end_row(out, m->layers[layer], m->more);
 	}
 	for (unsigned i = 0; i < OVERLAPS; i++) {
 		if (!has_row(m->overlaps[i], m->more))

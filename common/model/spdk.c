@@ -105,6 +105,17 @@ static const struct spdk_tpoint tpoints[] = {
 	{"NVME_TCP_COMPLETE", .layer = LAYER_TARGET, .args = {{IO_CPL, "cpl"}}},
 };
 
+void spdk_sort_layers(const double values[LAYERS], enum layer sorted[LAYERS])
+{
+	for (enum layer layer = 0; layer < LAYERS; layer++) {
+		unsigned i = layer;
+
+		for (; i && values[sorted[i - 1]] < values[layer]; i--)
+			sorted[i] = sorted[i - 1];
+		sorted[i] = layer;
+	}
+}
+
 const struct spdk_tpoint *spdk_tpoint(struct slice name)
 {
 	static const struct spdk_tpoint without_row = {"", .layer = LAYER_TARGET};
@@ -115,17 +126,10 @@ const struct spdk_tpoint *spdk_tpoint(struct slice name)
 	return &without_row;
 }
 
-static bool ends_with(struct slice s, const char *end)
-{
-	size_t n = strlen(end);
-
-	return s.n >= n && slice_is(slice_from(s, s.n - n), end);
-}
-
 bool spdk_is_final(struct slice name)
 {
-	return ends_with(name, "COMPLETED") || ends_with(name, "DONE") ||
-	       (ends_with(name, "COMPLETE") && !ends_with(name, "RDY_TO_COMPLETE"));
+	return slice_ends(name, "COMPLETED") || slice_ends(name, "DONE") ||
+	       (slice_ends(name, "COMPLETE") && !slice_ends(name, "RDY_TO_COMPLETE"));
 }
 
 struct slice spdk_family(struct slice letter, struct slice name)

@@ -26,6 +26,9 @@ enum layer {
 
 extern const char *const spdk_layers[LAYERS];
 
+/* Sorts the layers, the one with the largest value first; equal ones stay in their order. */
+void spdk_sort_layers(const double values[LAYERS], enum layer sorted[LAYERS]);
+
 /* What a tracepoint tells of, as far as a tool treats it differently. */
 enum spdk_kind {
 	SPDK_OTHER,
