@@ -339,15 +339,15 @@ T
 2 % --percent '100': a percentage above 0 and below 100 is expected % trace-causes --percent 100 spans
 2 % --percent '5x': a percentage above 0 and below 100 is expected % trace-causes --percent 5x spans
 2 % microseconds above 0 are expected % trace-causes -m 0 spans
-2 % a folder, a trace file, or a process with -p is expected % trace-report
-2 % standard input cannot be read again by the commands on the page: name a file % trace-report -
+2 % a folder, a trace file, trace lines, or a process with -p is expected % trace-report
+2 % standard input is no probe lines: name a file % trace-report lines -
 2 % 'c': more than a folder, or a trace and what usdt-record recorded with it % trace-report a b c
 2 % 'b': more than a folder % trace-report . b
 2 % -p '': no process id: is the process running? % trace-report -p ''
 2 % -p is for one process; of several, try: trace-record -p 1 -p 2 % trace-report -p 1 -p 2
 2 % --html '-': give the name of a file % trace-report --html - trace
 1 % trace-report: .: no trace.bin, as is in a folder of trace-record % trace-report .
-1 % trace-report: lines: trace lines, not an SPDK trace file % trace-report lines
+1 % trace-report: spans: span lines, not trace lines; try: the trace lines that trace-spans read % trace-report spans
 1 % trace-report: lifetimes: lifetime lines, not probe lines % trace-report trace lifetimes
 2 % -m and --percent exclude each other % trace-causes -m 5 --percent 5 spans
 2 % --ledger has all requests: it cannot be combined with --against, --budget, -g, -m, --open or --percent % trace-causes --ledger --open spans

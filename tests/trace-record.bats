@@ -313,7 +313,7 @@ L
     # one that is killed while it writes how much it has lost, and one that writes it into probe lines
     make_tool biosnoop 'printf %s "$(cat ../losses)"; while :; do sleep 0.02; done'
     make_tool usdt-record "trap 'echo losses: lost=0x10, missed=0x0, skipped=0x0, partial=0x0; exit 1' TERM; while :; do sleep 0.02; done"
-    folder=cut
+    folder='cut'
     begin_recording -p "$writer" -o cut 600
     kill -KILL "$(children "$recorder" biosnoop)"
     wait_for_text 'bio: ended early: killed by signal 9' err

@@ -559,8 +559,15 @@ unreadable() { # FILE WHY [COMMAND]...
         us > 7000 && !begin { begin = tsc; from = us }
         us > 11000 && !done { held(begin, us, us - from ",\"why\":\"preempted\",\"by\":\"burner\",\"by_pid\":9"); done = 1 }
         END { held(tsc, us, "0.000,\"why\":\"yielded\"") }' moments >folder/offcpu.jsonl
+    trace-report folder >want
+    # its last line is about no time
+    tail -n 1 moments | sed 's/\(.*\) \(.*\)/{"tsc":\1,"us":\2,"lcore":77,"tpoint":"LOSSES","args":{"tool":"offcpusnoop","lost":0,"missed":0,"skipped":0,"partial":0}}/' >>folder/offcpu.jsonl
     status_is 0 trace-report folder
     equal "$stderr" ''
+    diff want - <<<"$output"
+    # as lines that were merged before, where reactors have the source of their tool
+    qpair-lifetimes folder/usdt.txt | trace-join -j -l - <(trace-dump -q folder/trace.bin) | trace-merge - folder/offcpu.jsonl >merged
+    trace-report - <merged | grep -q '% (burner)'
     [[ $output == *' off_cpu '*'% (burner)'* ]]
     grep -q '^  offcpu     covers [1-9][0-9]* of [0-9]* requests$' <<<"$output"
     grep -q '^      trace-merge - offcpu.jsonl >lines.jsonl$' <<<"$output"
@@ -865,6 +872,49 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     equal "$(trace-report trace probes | grep -c '^  missing')" 0
 }
 
+@test "trace lines have the page of the trace, also from standard input" {
+    slow_host
+    trace-dump -q trace >lines
+    # what only a trace says of itself, and commands that read it
+    without() {
+        sed -e '1s/, SPDK .*//' -e "1s/^[^:]*:/$1:/" -e 's/trace-report [^ ]*/trace-report trace/' -e '/^more$/,$d' \
+            -e 's/^\(  trace  *[0-9]* entries\).*/\1/' -e '/^  missing/,/try: /d'
+    }
+    trace-report trace | without x >want
+    trace-report lines | without x | diff want -
+    status_is 0 sh 'trace-dump -q trace | trace-report -'
+    without x <<<"$output" | diff want -
+    equal "$(head -n 1 <<<"$output" | cut -d : -f 1)" 'standard input'
+    trace-report - <trace | without x | diff want -
+    # hosts are named by the lines, or by probes
+    trace-report trace probes | without x | grep -v '^  names' >want
+    trace-report lines probes | without x | grep -v '^  names' | diff want -
+    qpair-lifetimes probes | trace-join -j -l - lines >joined
+    trace-report joined | without x | sed 's/ probes / /' | grep -v '^  names' | diff <(sed 's/ probes / /' want) -
+    diff <(trace-report -j trace probes) <(trace-report -j joined)
+    # commands work
+    for arguments in 'lines probes' joined; do
+        # shellcheck disable=SC2086 # they are words
+        trace-report $arguments | sed '1,/^more$/d' | grep -v perfetto >commands
+        bash -e commands >printed
+        grep -q 'backup-1/1.*TCP_REQ_COMPLETED' printed
+    done
+    # pictures over time, too
+    trace-report --html of-trace.html trace probes >page
+    trace-report --html of-lines.html joined >page
+    equal "$(grep -c '<svg' of-lines.html)" "$(grep -c '<svg' of-trace.html)"
+    # not in a folder
+    mkdir folder
+    cp lines folder/trace.bin
+    status_is 1 trace-report folder
+    equal "$stderr" 'trace-report: folder/trace.bin: trace lines, not an SPDK trace file'
+    # some are malformed
+    sed '7s/,"us"/"us"/' lines >damaged
+    status_is 1 trace-report damaged
+    says 'trace-report: damaged:7: not a trace line, left out: '
+    grep -q '^recorded$' <<<"$output"
+}
+
 @test "what is no trace has a message, and no page" {
     : >empty
     head -c 100000 /dev/urandom >garbage
@@ -906,7 +956,7 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     equal "$stderr" 'trace-report: .: a directory, not probe lines'
     trace-report --html page.html trace >page
     status_is 1 trace-report page.html
-    equal "$stderr" 'trace-report: page.html: a page for a browser, not an SPDK trace file; try: the recording that it is about'
+    equal "$stderr" 'trace-report: page.html: a page for a browser, not trace lines; try: the recording that it is about'
     # one that is not there is an error, and the trace has its page
     status_is 1 trace-report trace nowhere
     equal "$stderr" 'trace-report: nowhere: No such file or directory'
@@ -929,7 +979,7 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     slow_host
     mkfifo pipe
     status_is 1 timeout 10 trace-report pipe
-    says 'trace-report: pipe: not a regular file: the commands on the page read it again; save it to a file first'
+    says 'trace-report: pipe: not a regular file: the commands on the page read it again; save it to a file first, or try: trace-report - <FILE'
     # probes are read once, also by the name of a pipe, whose writer must not lose its reader
     mkfifo named
     cat probes >named &

@@ -45,6 +45,7 @@ struct facts {
 	const char *name;
 	char *trace, *usdt, *offcpu, *bio;
 	bool offcpu_differs, bio_differs; /* left out: their times are not of the trace's clock */
+	bool is_lines;                    /* the trace is trace lines */
 	pid_t pid;
 	char *parts_file;
 	char *kernel_file;
@@ -63,7 +64,7 @@ struct facts {
 	struct out info_text; /* in memory, as is that */
 
 	uint64_t base; /* ticks of time 0 */
-	double rate;   /* ticks of a second */
+	double rate;   /* ticks of a second; 0: not known, of lines */
 	struct still still;
 
 	struct measured measured;

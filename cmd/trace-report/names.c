@@ -69,7 +69,7 @@ bool names_read(struct facts *f, const struct reader *r, struct join *join)
 		return true;
 	if (f->usdt)
 		good &= read_probes(f, &events, &p.owners);
-	if (!p.owners.n)
+	if (!p.owners.n && r)
 		add_owners(f, r, &p.owners);
 	if (f->answers)
 		good &= read_answers(f, &answers);

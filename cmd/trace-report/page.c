@@ -19,10 +19,11 @@
 
 enum {
 	LCORES = 8,
-	GROUPS = 4, /* of tracepoints */
-	NAME = 18,  /* columns of a host's name */
-	GAPS = 64,  /* that trace-dump -i lists */
-	BARS = 10,  /* of a histogram */
+	GROUPS = 4,   /* of tracepoints */
+	NAME = 18,    /* columns of a host's name */
+	GAPS = 64,    /* that trace-dump -i lists */
+	BARS = 10,    /* of a histogram */
+	COMMAND = 38, /* columns, after which is what it prints */
 };
 
 static bool is_command(struct slice line)
@@ -143,9 +144,9 @@ static void put_title(struct out *out, const struct facts *f)
 		lcores += facts_number(value, "entries") > 0;
 	out_text(out, ": ");
 	facts_put_time(out, facts_number(f->info, "us"));
-	out_printf(out, ", %" PRIu64 " entries of %.0f lcore%s, ", facts_entries(f), lcores, lcores == 1 ? "" : "s");
+	out_printf(out, ", %" PRIu64 " entries of %.0f lcore%s", facts_entries(f), lcores, lcores == 1 ? "" : "s");
 	releases = json_unquoted(facts_text(f->info, "releases"));
-	out_text(out, slice_starts(releases, "v") ? "SPDK " : "");
+	out_text(out, slice_starts(releases, "v") ? ", SPDK " : releases.n ? ", " : "");
 	facts_put(out, releases);
 	out_char(out, '\n');
 }
@@ -208,7 +209,7 @@ static void put_report(struct out *out, const struct facts *f)
 	if (f->pid)
 		out_printf(out, "-p %d", f->pid);
 	else
-		out_word(out, slice_of(f->name));
+		out_word(out, slice_of(f->is_folder ? f->name : f->trace));
 	if (f->usdt && !f->is_folder) {
 		out_char(out, ' ');
 		out_word(out, slice_of(f->usdt));
@@ -852,7 +853,40 @@ static void put_lifetimes(struct out *out, const struct facts *f)
 	out_text(out, " >lifetimes.txt\n");
 }
 
-/* The commands that make the file that others on the page read, and some more. */
+/* A command that reads trace lines. */
+static void put_command(struct out *out, const struct facts *f, const char *command, const char *to, const char *what)
+{
+	size_t start = out->len;
+
+	out_text(out, command);
+	if (f->is_lines) {
+		out_text(out, f->usdt ? "-l lifetimes.txt " : "");
+		put_file(out, f, f->trace);
+	} else {
+		out_text(out, "lines.jsonl");
+	}
+	out_text(out, to);
+	out_printf(out, "%*s  # %s\n", out->len - start < COMMAND ? (int)(COMMAND - (out->len - start)) : 0, "", what);
+}
+
+/* The command that makes the file that others on the page read. */
+static void put_merge(struct out *out, const struct facts *f)
+{
+	put_dump(out, f, "  trace-dump ");
+	out_text(out, f->usdt || f->answers ? " | trace-join -j -l lifetimes.txt" : "");
+	out_text(out, f->offcpu || f->bio ? " |\n      trace-merge -" : "");
+	if (f->offcpu) {
+		out_char(out, ' ');
+		put_file(out, f, f->offcpu);
+	}
+	if (f->bio) {
+		out_char(out, ' ');
+		put_file(out, f, f->bio);
+	}
+	out_text(out, " >lines.jsonl\n");
+}
+
+/* The commands that read the trace again. */
 static void put_commands(struct out *out, const struct facts *f)
 {
 	out_text(out, "\nmore\n  ");
@@ -867,21 +901,11 @@ static void put_commands(struct out *out, const struct facts *f)
 		put_lifetimes(out, f);
 	if (f->pid)
 		out_text(out, "  # the trace goes on: times on this page are of other requests in a later one\n");
-	put_dump(out, f, "  trace-dump ");
-	out_text(out, f->usdt || f->answers ? " | trace-join -j -l lifetimes.txt" : "");
-	out_text(out, f->offcpu || f->bio ? " |\n      trace-merge -" : "");
-	if (f->offcpu) {
-		out_char(out, ' ');
-		put_file(out, f, f->offcpu);
-	}
-	if (f->bio) {
-		out_char(out, ' ');
-		put_file(out, f, f->bio);
-	}
-	out_text(out, " >lines.jsonl\n");
-	out_text(out, "  trace-spans --open lines.jsonl        # what is in flight at the end\n"
-		      "  trace-latency -g host lines.jsonl     # the states of each host's requests\n"
-		      "  trace-perfetto lines.jsonl >trace.pb  # a picture for ui.perfetto.dev\n");
+	if (!f->is_lines)
+		put_merge(out, f);
+	put_command(out, f, "  trace-spans --open ", "", "what is in flight at the end");
+	put_command(out, f, "  trace-latency -g host ", "", "the states of each host's requests");
+	put_command(out, f, "  trace-perfetto ", " >trace.pb", "a picture for ui.perfetto.dev");
 }
 
 static void put_pools(struct out *out, const struct facts *f)

@@ -2,37 +2,34 @@
 #include "pass.h"
 
 #include <err.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "aliases.h"
 #include "bdevs.h"
 #include "beside.h"
+#include "each_traceline.h"
 #include "info.h"
 #include "input.h"
 #include "io.h"
 #include "joining.h"
-#include "kind.h"
-#include "line.h"
 #include "names.h"
-#include "progress.h"
 #include "reader.h"
 #include "sources.h"
 
-enum { PROGRESS = 1 << 16 }; /* entries from one display of progress to the next */
+enum { LAST = 1 << 16 }; /* bytes, among which is the last trace line of a file */
 
 /* What is read. */
 struct pass {
 	struct facts *facts;
-	struct reader reader;
-	struct line_writer writer;
+	struct each_traceline file;
 	struct joining joining;
 	struct beside beside;
 	struct aliases aliases;
-	struct traceline line; /* of an entry */
-	uint64_t base;         /* ticks of time 0 */
-	bool good;
+	const struct us *rate; /* of the ticks of a trace */
+	bool pictures, has_begun, good;
 };
 
 /* Names, assembles and counts. Returns NULL, or what is wrong with the line. */
@@ -47,6 +44,7 @@ static const char *handle(struct pass *p, struct traceline *line, struct slice t
 	if (!is_live && join_annotate(&p->joining.join, line)) {
 		named->len = 0;
 		join_fill(named, line);
+		text = slice_of("");
 	}
 	error = traceline_time(line, &ns);
 	if (!error)
@@ -61,30 +59,13 @@ static void read_beside(struct pass *p, uint64_t tsc)
 {
 	while (beside_tsc(&p->beside) < tsc) {
 		struct slice text;
-		struct traceline *line = beside_next(&p->beside, &p->writer.us, p->base, &text);
+		struct traceline *line = beside_next(&p->beside, p->rate, p->facts->base, &text);
 		const char *error = handle(p, line, text);
 
 		if (error)
 			beside_complain(&p->beside, error);
 		beside_pass(&p->beside);
 	}
-}
-
-static void read_entry(struct pass *p, const struct entry *e)
-{
-	const char *error;
-
-	read_beside(p, e->tsc);
-	line_fill(&p->writer, e, p->base, &p->line);
-	p->line.owner = aliases_owner(&p->aliases, p->line.owner);
-	/* as trace-merge says it */
-	if (p->beside.n)
-		p->line.source = slice_of("trace");
-	error = handle(p, &p->line, (struct slice){"", 0});
-	if (!error)
-		return;
-	p->good = false;
-	warnx("%s: entry left out: %s", io_name(p->facts->trace), error);
 }
 
 /* Complains if the options leave nothing. */
@@ -100,25 +81,6 @@ static void check_chosen(struct pass *p)
 	else
 		warnx("%s: the options choose none of %" PRIu64 " request%s", name, f->seen, f->seen == 1 ? "" : "s");
 	p->good = false;
-}
-
-static void read_all(struct pass *p)
-{
-	struct progress progress;
-	struct entry e;
-	bool any = reader_next(&p->reader, &e);
-
-	progress_start(&progress);
-	p->base = beside_tsc(&p->beside);
-	if (any && p->reader.first < p->base)
-		p->base = p->reader.first;
-	for (; any; any = reader_next(&p->reader, &e)) {
-		if (p->reader.counts.returned % PROGRESS == 0)
-			progress_show(&progress, p->reader.counts.entries, 0, "entries");
-		read_entry(p, &e);
-	}
-	read_beside(p, UINT64_MAX);
-	progress_end(&progress);
 }
 
 /* Microseconds of a trace, before it is read. */
@@ -138,19 +100,83 @@ static double length_of(struct input *in)
 	return us;
 }
 
-static void start(struct pass *p)
+/* The same of trace lines in a file, by the last one. */
+static double length_of_lines(int fd)
+{
+	struct traceline line = {};
+	char *text = mem_array(LAST, 1);
+	struct slice rest = {text, 0};
+	struct stat st;
+	uint64_t ns = 0;
+	ssize_t n = 0;
+
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		n = pread(fd, text, LAST, st.st_size > LAST ? st.st_size - LAST : 0);
+	rest.n = n > 0 ? n : 0;
+	while (rest.n)
+		if (!traceline_parse(&line, slice_cut_line(&rest)))
+			traceline_time(&line, &ns);
+	traceline_free(&line);
+	free(text);
+	return ns / 1e3;
+}
+
+/* us: how long the trace is; negative: there are no pictures of times. */
+static void begin(struct pass *p, const struct reader *r, double us)
 {
 	struct facts *f = p->facts;
 
-	sources_check_clocks(f, p->reader.trace.tsc_rate);
-	joining_add(&p->joining, f->usdt ? f->usdt : f->answers);
-	p->good &= names_read(f, &p->reader, &p->joining.join);
+	p->has_begun = true;
+	if (us >= 0)
+		series_start(&f->series, (us + 1) / SERIES_STEPS);
+	p->good &= names_read(f, r, &p->joining.join);
+	aliases_read(&p->aliases, f->rpc);
+	facts_start(f);
+}
+
+/* each_traceline's functions for a trace. */
+static void begin_trace(void *context, struct reader *r, const struct us *rate, uint64_t *base)
+{
+	struct pass *p = context;
+	struct facts *f = p->facts;
+
+	sources_check_clocks(f, r->trace.tsc_rate);
+	/* a document from a pipe is read once */
+	begin(p, r, p->pictures && (!r->is_json || r->in->whole) ? length_of(r->in) : -1);
 	if (f->offcpu)
 		beside_add(&p->beside, f->offcpu_fd, io_name(f->offcpu));
 	if (f->bio)
 		beside_add(&p->beside, f->bio_fd, io_name(f->bio));
-	aliases_read(&p->aliases, f->rpc);
-	facts_start(f);
+	if (!r->counts.returned || beside_tsc(&p->beside) < *base)
+		*base = beside_tsc(&p->beside);
+	f->base = *base;
+	f->rate = r->trace.tsc_rate;
+	p->rate = rate;
+}
+
+static void end_trace(void *context, struct reader *r, const struct us *rate)
+{
+	struct pass *p = context;
+
+	read_beside(p, UINT64_MAX);
+	info_write(&p->facts->info_text, &(struct info){r, rate, NULL});
+}
+
+/* A line of the file, or of an entry of the trace. */
+static const char *read_line(void *context, struct traceline *line, struct slice text)
+{
+	struct pass *p = context;
+
+	if (!p->has_begun) {
+		p->facts->is_lines = true;
+		begin(p, NULL, p->pictures ? length_of_lines(p->file.lines.fd) : -1);
+	}
+	read_beside(p, line->tsc);
+	line->owner = aliases_owner(&p->aliases, line->owner);
+	/* as trace-merge says it */
+	if (p->beside.n)
+		line->source = slice_of("trace");
+	return handle(p, line, text);
 }
 
 /* ns of the end of the recording; 0: not known. */
@@ -159,75 +185,64 @@ static uint64_t end_of(const struct facts *f)
 	return f->still.end > f->base ? (uint64_t)((double)(f->still.end - f->base) / f->rate * 1e9) : 0;
 }
 
+/* What the lines themselves say of the trace, with the keys of trace-dump -i. */
+static void write_info(struct facts *f)
+{
+	const struct spans *spans = &f->measured.spans;
+	const struct lcores *lcores = &spans->lcores;
+	struct out *out = &f->info_text;
+	uint64_t entries = 0;
+
+	out_text(out, "{\"us\":");
+	out_us(out, spans->last_entry > spans->first_entry ? spans->last_entry - spans->first_entry : 0);
+	out_text(out, ",\"lcores\":[");
+	for (size_t i = 0; i < lcores->n; i++) {
+		const struct lcore *lcore = &lcores->all[i];
+
+		out_printf(out, "%s{\"lcore\":%" PRIu64 ",\"entries\":%" PRIu64 "}", i ? "," : "", lcore->number,
+			   lcore->entries);
+		entries += lcore->entries;
+	}
+	out_printf(out, "],\"entries\":%" PRIu64 "}\n", entries);
+}
+
 static void finish(struct pass *p)
 {
 	struct facts *f = p->facts;
-	struct reader *r = &p->reader;
-	const char *name = io_name(f->trace);
 
-	info_write(&f->info_text, &(struct info){r, &p->writer.us, NULL});
+	if (f->is_lines)
+		write_info(f);
 	f->info = out_contents(&f->info_text);
-	if (r->counts.returned && (f->usdt || f->answers))
-		p->good &= joining_check(&p->joining, name, true);
+	if (facts_entries(f) && (f->usdt || f->answers))
+		p->good &= joining_check(&p->joining, io_name(f->trace), true);
 	p->good &= beside_close(&p->beside);
 	facts_end(f);
-	f->base = p->base;
-	f->rate = r->trace.tsc_rate;
 	bdevs_mark(&f->causes.requests, f->rpc);
 	check_chosen(p);
 	causes_find(&f->causes, f->names, f->min_us ? facts_ns(strtod(f->min_us, NULL)) : 0, end_of(f),
 		    &f->measured.behind);
 }
 
-/* Opens the input. Returns false, after a message, if there is no trace in it. */
-static bool open_trace(struct pass *p, struct input *in)
+bool pass_run(struct facts *f, bool pictures, struct out *out)
 {
-	const struct reader_options options = {.entries = true};
-	const char *name = io_name(p->facts->trace);
-	enum input_kind kind;
+	struct pass p = {.facts = f, .pictures = pictures, .good = true};
+	const char *name = io_name(f->trace);
 
-	if (input_open_fd(in, p->facts->trace_fd, false) != 0) {
+	if (each_traceline_open_fd(&p.file, f->trace_fd, name, "trace-report -", out) != 0) {
 		warn("%s", name);
 		return false;
 	}
-	if (reader_open(&p->reader, in, &options) == 0)
-		return true;
-	kind = kind_of((struct slice){(const char *)in->data, in->size}, KIND_TRACE_FILE);
-	if (in->error || kind == KIND_UNKNOWN || kind == KIND_TRACE_FILE || kind == KIND_BINARY ||
-	    kind == KIND_SPDK_JSON)
-		reader_report(&p->reader, name);
-	else
-		kind_refuse(name, kind, KIND_TRACE_FILE, "trace-report");
-	return false;
-}
-
-bool pass_run(struct facts *f, bool pictures)
-{
-	struct pass p = {.facts = f, .good = true};
-	struct out text = {.fd = OUT_MEMORY};
-	struct input in;
-
-	if (open_trace(&p, &in)) {
-		/* a document from a pipe is read once */
-		if (pictures && (!p.reader.is_json || in.whole))
-			series_start(&f->series, (length_of(&in) + 1) / SERIES_STEPS);
-		line_open(&p.writer, &p.reader.trace, p.reader.trace.tsc_rate, NULL, &text);
-		start(&p);
-		read_all(&p);
+	p.file.quiet = true;
+	p.file.begin = begin_trace;
+	p.file.end = end_trace;
+	joining_add(&p.joining, f->usdt ? f->usdt : f->answers);
+	p.good &= each_traceline_run(&p.file, read_line, &p) == 0;
+	if (p.has_begun)
 		finish(&p);
-		p.good &= reader_report(&p.reader, io_name(f->trace));
-		traceline_free(&p.line);
-		line_close(&p.writer);
-		joining_free(&p.joining);
-		aliases_free(&p.aliases);
-	} else {
-		p.good = false;
-	}
-	if (input_shrunk(&in)) {
-		warnx("%s: was truncated while it was read: entries may be missing", io_name(f->trace));
-		p.good = false;
-	}
-	reader_close(&p.reader);
-	input_close(&in);
-	return unpack_close(&f->unpack, io_name(f->trace), p.good) == 0 && p.good;
+	else if (p.good)
+		warnx("%s: empty: there is neither a trace nor trace lines", name);
+	p.good &= p.has_begun;
+	joining_free(&p.joining);
+	aliases_free(&p.aliases);
+	return unpack_close(&f->unpack, name, p.good) == 0 && p.good;
 }

@@ -7,5 +7,8 @@
 
 #include "facts.h"
 
-/* Reads the trace. pictures: f->series is wanted. Returns whether all of it was good, else after a message. */
-bool pass_run(struct facts *f, bool pictures);
+/*
+ * Reads the trace, or trace lines, as long as nothing is wrong with the output. pictures: f->series is wanted. Returns
+ * whether all of it was good, else after a message.
+ */
+bool pass_run(struct facts *f, bool pictures, struct out *out);

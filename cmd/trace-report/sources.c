@@ -203,8 +203,6 @@ static void find_recording(struct facts *f, const char *folder)
 /* NULL: there is none. */
 static char *operand(int argc, char **argv)
 {
-	if (optind < argc && strcmp(argv[optind], "-") == 0)
-		cli_usage("standard input cannot be read again by the commands on the page: name a file");
 	return optind < argc ? mem_copy(slice_of(argv[optind++])) : NULL;
 }
 
@@ -265,6 +263,10 @@ static void find_trace(struct facts *f, int argc, char **argv)
 		f->trace = process_open_trace(f->pid, &f->trace_fd, &error);
 		if (!f->trace)
 			errx(EXIT_FAILURE, "%s", error);
+	} else if (strcmp(f->name, "-") == 0) {
+		f->trace = mem_copy(slice_of(f->name));
+		f->name = "standard input";
+		f->trace_fd = unpack_file(&f->unpack, STDIN_FILENO);
 	} else {
 		f->trace = mem_copy(slice_of(f->name));
 		/* a pipe without a writer must not make the tool wait */
@@ -273,11 +275,15 @@ static void find_trace(struct facts *f, int argc, char **argv)
 			err(EXIT_FAILURE, "%s", io_name(f->trace));
 		if (!S_ISREG(st.st_mode))
 			errx(EXIT_FAILURE,
-			     "%s: not a regular file: the commands on the page read it again; save it to a file first",
+			     "%s: not a regular file: the commands on the page read it again; save it to a file first, "
+			     "or "
+			     "try: trace-report - <FILE",
 			     io_name(f->trace));
 		f->trace_fd = unpack_file(&f->unpack, f->trace_fd);
 	}
 	f->usdt = operand(argc, argv);
+	if (f->usdt && strcmp(f->usdt, "-") == 0)
+		cli_usage("standard input is no probe lines: name a file");
 	f->usdt_fd = f->usdt ? open(f->usdt, O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
 	if (!f->usdt || f->usdt_fd >= 0)
 		return;
@@ -293,8 +299,8 @@ void sources_find(struct facts *f, int argc, char **argv)
 
 	f->name = f->pid ? mem_printf("process %d", f->pid) : operand(argc, argv);
 	if (!f->name)
-		cli_usage("a folder, a trace file, or a process with -p is expected");
-	f->is_folder = !f->pid && stat(f->name, &st) == 0 && S_ISDIR(st.st_mode);
+		cli_usage("a folder, a trace file, trace lines, or a process with -p is expected");
+	f->is_folder = !f->pid && strcmp(f->name, "-") != 0 && stat(f->name, &st) == 0 && S_ISDIR(st.st_mode);
 	if (optind + !f->is_folder < argc)
 		cli_usage("'%s': more than a folder, or a trace and what usdt-record recorded with it",
 			  argv[optind + !f->is_folder]);
@@ -323,9 +329,21 @@ static void check_usdt(struct facts *f)
 	f->usdt = NULL;
 }
 
+/* Lines of other tools are merged by the ticks of a trace, of which lines do not say how many a second has. */
+static void refuse_lines(struct facts *f)
+{
+	if (!f->trace || kind_of_file(f->trace_fd, KIND_TRACE_FILE) != KIND_TRACE_LINES)
+		return;
+	refuse(f, f->trace, 0, "trace lines, not an SPDK trace file");
+	close(f->trace_fd);
+	free(f->trace);
+	f->trace = NULL;
+}
+
 void sources_read(struct facts *f)
 {
 	if (f->is_folder) {
+		refuse_lines(f);
 		check_usdt(f);
 		read_parts(f);
 		read_answers(f);

@@ -77,11 +77,12 @@ static const struct cli cli = {
 	"  or:  %s [OPTION]... [NAME=]DIR...\n"
 	"  or:  %s [OPTION]... -p PID [USDT.TXT]\n"
 	"Print a first look at a recording on one page: why requests are slow, hosts, reactors, the slowest\n"
-	"requests, and what was recorded. DIR is a folder of trace-record, TRACE a trace file, and USDT.TXT what\n"
-	"usdt-record recorded with it.\n",
+	"requests, and what was recorded. DIR is a folder of trace-record, TRACE a trace file or trace\n"
+	"lines, - standard input, and USDT.TXT what usdt-record recorded with it.\n",
 	"Examples:\n"
 	"  %s trace-record.1234.20261123-163000\n"
 	"  %s nvmf_trace.pid1234 usdt.txt\n"
+	"  trace-dump nvmf_trace.pid1234 | %s -\n"
 	"  %s --story us=5601.223 trace-record.1234.20261123-163000\n"
 	"  %s -k host=db-1 -p \"$(pidof nvmf_tgt)\"\n",
 	.options = options,
@@ -215,7 +216,7 @@ int main(int argc, char **argv)
 	if (failed)
 		warnx("%s is read although this process cannot be confined: %s failed", io_name(f->name), failed);
 	sources_read(f);
-	good = f->trace && pass_run(f, opt.html);
+	good = f->trace && pass_run(f, opt.html, &out);
 	good &= !f->unread.len && (!opt.html || html >= 0);
 	write_answer(&page, f);
 	if (html >= 0 && page.len)

@@ -170,8 +170,7 @@ static bool is_silent(const struct still *s, const struct still_reactor *r)
 
 	for (size_t i = 0; i < s->n; i++)
 		is_first &= s->all[i].lcore >= r->lcore;
-	return slice_is(s->unanswered, RECORDING_LATE) ? is_first
-								    : slice_starts(s->unanswered, "thread_get_stats");
+	return slice_is(s->unanswered, RECORDING_LATE) ? is_first : slice_starts(s->unanswered, "thread_get_stats");
 }
 
 bool still_write(struct out *out, const struct still *s, uint64_t lcore, uint64_t last, double rate)

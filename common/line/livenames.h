@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names in the lines of tools that record that other tools read, as spdk-trace-lines(7) and the pages of biosnoop(1) and
- * offcpusnoop(1) document them. The live tools write them, and common/model/ and trace-record read them.
+ * Names in the lines of tools that record that other tools read, as spdk-trace-lines(7) and the pages of biosnoop(1)
+ * and offcpusnoop(1) document them. The live tools write them, and common/model/ and trace-record read them.
  */
 #pragma once
 

@@ -29,8 +29,8 @@
 #define RECORDING_NOTES   "notes"
 
 /*
- * Of the part rpc: RECORDING_WHY where the target has answered nothing, or what that ends with, after the method that it
- * did not answer; and the message in the error of that call.
+ * Of the part rpc: RECORDING_WHY where the target has answered nothing, or what that ends with, after the method that
+ * it did not answer; and the message in the error of that call.
  */
 #define RECORDING_LATE "no reply within 2 seconds"
 

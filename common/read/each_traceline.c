@@ -23,16 +23,27 @@ struct each_traceline_entries {
 	struct reader reader;
 	struct line_writer writer;
 	struct out text;
-	bool is_open, is_good;
+	uint64_t base; /* ticks of time 0 */
+	bool is_open, has_begun;
 };
+
+static int expect(struct each_traceline *t, const char *reader, int opened)
+{
+	if (opened == 0)
+		lines_expect(&t->lines, KIND_TRACE_LINES, reader);
+	return opened;
+}
 
 int each_traceline_open(struct each_traceline *t, const char *path, const char *reader, struct out *out)
 {
 	*t = (struct each_traceline){.out = out, .utf8.fd = OUT_MEMORY, .plain.fd = OUT_MEMORY};
-	if (lines_open(&t->lines, path) != 0)
-		return -1;
-	lines_expect(&t->lines, KIND_TRACE_LINES, reader);
-	return 0;
+	return expect(t, reader, lines_open(&t->lines, path));
+}
+
+int each_traceline_open_fd(struct each_traceline *t, int fd, const char *path, const char *reader, struct out *out)
+{
+	*t = (struct each_traceline){.out = out, .utf8.fd = OUT_MEMORY, .plain.fd = OUT_MEMORY};
+	return expect(t, reader, lines_open_fd(&t->lines, fd, path));
 }
 
 static int next_line(struct each_traceline *t)
@@ -129,12 +140,20 @@ static void make_line(struct each_traceline *t, const struct entry *e, struct sl
 
 	*text = (struct slice){"", 0};
 	if (!t->wants_text) {
-		line_fill(&from->writer, e, from->reader.first, &t->line);
+		line_fill(&from->writer, e, from->base, &t->line);
 		return;
 	}
 	from->text.len = 0;
-	line_write_filled(&from->writer, e, from->reader.first, &t->line);
+	line_write_filled(&from->writer, e, from->base, &t->line);
 	*text = (struct slice){from->text.buf, from->text.len - 1};
+}
+
+static void begin(struct each_traceline *t, struct each_traceline_entries *from)
+{
+	from->has_begun = true;
+	from->base = from->reader.first;
+	if (t->begin)
+		t->begin(t->context, &from->reader, &from->writer.us, &from->base);
 }
 
 static bool next_entry(struct each_traceline *t, struct slice *text)
@@ -148,6 +167,8 @@ static bool next_entry(struct each_traceline *t, struct slice *text)
 		if (r->counts.returned % PROGRESS == 0)
 			progress_show(&t->interactive.progress, r->counts.entries, 0, "entries");
 		t->lines.number++;
+		if (!t->entries->has_begun)
+			begin(t, t->entries);
 		make_line(t, &e, text);
 		if (t->joining)
 			error = name_objects(t, &t->line, text);
@@ -182,6 +203,10 @@ static bool close_trace(struct each_traceline *t)
 
 	if (from->is_open) {
 		progress_end(&t->interactive.progress);
+		if (!from->has_begun)
+			begin(t, from);
+		if (t->end)
+			t->end(t->context, &from->reader, &from->writer.us);
 		losses_note(&from->reader, &from->writer.us, t->lines.name, false, t->quiet);
 		line_close(&from->writer);
 	}

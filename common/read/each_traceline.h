@@ -13,6 +13,8 @@
 
 struct each_traceline_entries;
 struct joining;
+struct reader;
+struct us;
 
 struct each_traceline {
 	struct lines lines; /* name and number, of lines or entries, are valid after each_traceline_run() as well */
@@ -50,6 +52,13 @@ struct each_traceline {
 	/* gets each line that is not a trace line; NULL: they are left out */
 	void (*pass_on)(void *context, struct slice text);
 
+	/*
+	 * Gets a trace with its first entry, or without any, and when all of them are read; NULL: nothing to do. rate:
+	 * of its ticks. It may set ticks of time 0 before those of the first entry.
+	 */
+	void (*begin)(void *context, struct reader *r, const struct us *rate, uint64_t *base);
+	void (*end)(void *context, struct reader *r, const struct us *rate);
+
 	struct traceline line; /* that was returned last */
 
 	/* each_traceline.c's: */
@@ -63,6 +72,9 @@ struct each_traceline {
 
 /* Returns -1 with errno. reader: the command that reads trace lines from a pipe, for messages. */
 int each_traceline_open(struct each_traceline *t, const char *path, const char *reader, struct out *out);
+
+/* The same for a file that is open; the path is for messages. */
+int each_traceline_open_fd(struct each_traceline *t, int fd, const char *path, const char *reader, struct out *out);
 
 /*
  * Reads the next line into t->line, and its text, both valid until the next call. False at the end. Lines that are
