@@ -1226,10 +1226,14 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     grep -q '^cause: bdev Slow of target.34, leg Nvme0n1 of host.12' <<<"$output"
     # the reactor of the target was off its CPU when a late I/O completed
     trace-dump -q both/target.34/trace.bin | jq -c 'select(.tpoint == "BDEV_IO_DONE" and .object.us > 500) | {tsc: (.tsc - 100), us, lcore,
-        tpoint: "OFF_CPU", args: {comm: "reactor_0", tid: 7, pid: 7, begin: (.tsc - 2000000), duration: 1.0, why: "preempted"}}' \
+        tpoint: "OFF_CPU", args: {comm: "reactor_\(.lcore)", tid: 7, pid: 7, begin: (.tsc - 2000000), duration: 1.0, why: "preempted"}}' \
         >both/target.34/offcpu.jsonl
     status_is 0 trace-report both
     grep -q ' reactor of target.34: preempted, leg Nvme0n1 of host.12$' <<<"$output"
+    # one in interrupt mode slept, and had a CPU at once
+    sed -i 's/"why":"preempted"/"why":"blocked","syscall":"epoll_wait","queued":0.000/' both/target.34/offcpu.jsonl
+    status_is 0 trace-report both
+    if grep ' reactor of target.34' <<<"$output"; then false; fi
     status_is 2 trace-report -j both
     says 'trace-report: of several processes, only the page is printed; give the folder of one'
     status_is 2 trace-report x=both/host.12 x=both/target.34
@@ -1237,6 +1241,15 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     mkdir one
     mv both/host.12 one
     status_is 1 trace-report one
+    # a target that waits for data waits for the process that sent the command, and for the wire
+    mkdir i t
+    awk -v n=300 -v side=i -f "$ROOT/tests/crossing.awk" >i/trace.bin
+    awk -v n=300 -v side=t -f "$ROOT/tests/crossing.awk" | jq -c 'if .tpoint == "TCP_REQ_NEW" then
+            ., (.tpoint = "TCP_REQ_TX_H_TO_C" | .object.us = 0.1 | .us += 0.1 | .tsc += 100)
+        elif .tpoint == "BDEV_IO_START" then .us += 40 | .tsc += 40000 else . end' | jq -s -c 'sort_by(.us)[]' >t/trace.bin
+    status_is 0 trace-report i t
+    equal "$(head -n 1 <<<"$output" | sed 's/ [0-9]* %/ N %/')" \
+        'nothing stands out: most is in network between i and t, N % of the time of all requests'
 }
 
 @test "what lcores did, and what the one with the longest silence waited for" {

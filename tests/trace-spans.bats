@@ -1366,7 +1366,9 @@ r2 target 100%'
 @test "stories say why a reactor did not run" {
     {
         object r0 0x10 '' 100.000 A 900.000 B_DONE
-        held 150.000 0 1.000 OFF_CPU '"why":"blocked","syscall":"epoll_wait"'
+        # in interrupt mode
+        held 140.000 0 9.000 OFF_CPU '"why":"blocked","syscall":"epoll_wait"'
+        held 150.000 0 9.000 OFF_CPU '"why":"blocked","syscall":"epoll_wait","queued":1.000'
         held 160.000 0 2.000 OFF_CPU '"why":"yielded","by":"reactor 1","by_pid":5'
         held 170.000 0 3.000 OFF_CPU '"why":"migrated"'
         held 180.000 0 4.000 OFF_CPU '"stack":"a;b"'
@@ -1378,7 +1380,7 @@ r2 target 100%'
     } | merged >in
     status_is 0 sh "COLUMNS=1000 trace-spans -s in | grep -A 8 ' A ' | sed 1d | cut -c 32-"
     diff - <(echo "$output") <<L
-blocked in epoll_wait for 1.00 us
+woken, without a CPU for 1.00 us
 yielded to reactor 1 (5) for 2.00 us
 migrated for 3.00 us
 off CPU for 4.00 us

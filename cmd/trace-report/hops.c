@@ -12,7 +12,9 @@
 #include "floor.h"
 #include "io.h"
 #include "joint.h"
+#include "livenames.h"
 #include "mem.h"
+#include "number.h"
 #include "reactors.h"
 #include "recording.h"
 #include "search.h"
@@ -31,6 +33,7 @@ enum {
 struct absence {
 	int64_t begin, end;
 	uint32_t why; /* in lives.places */
+	uint64_t lcore;
 };
 
 /* The requests of a page, with the parts of their lives. */
@@ -256,15 +259,6 @@ static void add_part(struct lives *l, uint64_t ns)
 	r->n++;
 }
 
-/* Names a reactor that did not run, of a process that was reached by this span. */
-static void put_absence(struct lives *l, uint32_t why, const struct span *s)
-{
-	l->text.len = 0;
-	if (why != MAP_NONE)
-		out_slice(&l->text, l->places.all[why]);
-	put_legs(&l->text, &l->spans, s);
-}
-
 /* The process with this number in the spans; its absences. NULL: it is none of them. */
 static const struct absences *absences_of(const struct lives *l, uint32_t source)
 {
@@ -275,37 +269,54 @@ static const struct absences *absences_of(const struct lives *l, uint32_t source
 }
 
 /*
- * The time up to the end of a part for which a reactor was away, if that is what it waited for: then it went on soon
- * after. Returns ns.
+ * How long a reactor was away in a part that waited for it: then it went on soon after, or was away again. Adds that to
+ * the request, at the legs above a span, if it is wanted.
  */
-static uint64_t absent(const struct absences *a, int64_t from, int64_t to, uint32_t *why)
+static uint64_t absent(struct lives *l, const struct span *of, int64_t from, int64_t to, bool adds,
+		       const struct span *legs)
 {
-	size_t i = a ? search_first(k, a->n, a->all[k].end > to) : 0;
-	const struct absence *last = i ? &a->all[i - 1] : NULL;
+	const struct absences *a = of ? absences_of(l, of->source) : NULL;
+	uint64_t sum = 0;
 
-	if (!last || last->end <= from || to - last->end > SOON_NS + (last->end - last->begin) / 4)
-		return 0;
-	*why = last->why;
-	return to - (last->begin > from ? last->begin : from);
+	for (size_t i = a ? search_first(k, a->n, a->all[k].end > to) : 0; i-- > 0 && a->all[i].end > from;) {
+		const struct absence *x = &a->all[i];
+		int64_t begin = x->begin > from ? x->begin : from, end = x->end < to ? x->end : to;
+
+		if (x->lcore != of->lcore || begin >= end)
+			continue;
+		if (to - end > SOON_NS + (x->end - x->begin) / 4)
+			break;
+		if (adds && x->why != MAP_NONE) {
+			l->text.len = 0;
+			out_slice(&l->text, l->places.all[x->why]);
+			put_legs(&l->text, &l->spans, legs);
+			add_part(l, end - begin);
+		}
+		sum += end - begin;
+		to = begin;
+	}
+	return sum;
 }
 
 static void see_part(void *context, const struct span *s, enum layer layer, uint64_t from, uint64_t to)
 {
 	struct lives *l = context;
-	const struct span *below = s->is_remote && layer == LAYER_NETWORK ? request_below(s) : NULL;
-	uint32_t why = 0, why_below = 0;
-	uint64_t away = absent(absences_of(l, s->source), from, to, &why);
-	uint64_t away_below = below ? absent(absences_of(l, below->source), from, to, &why_below) : 0;
+	const struct span *below;
+	uint64_t away, away_below;
 
-	if (away_below > away) {
-		away = away_below;
-		put_absence(l, why_below, s);
-	} else if (away) {
-		/* a command leads to another process */
-		put_absence(l, why, s->is_remote ? s->parent : s);
+	/* the host of a request that has a command is the process of that: it and the wire take until there is data */
+	if ((layer == LAYER_HOST || layer == LAYER_NETWORK) && s->parent && s->parent->is_remote) {
+		s = s->parent;
+		layer = LAYER_NETWORK;
 	}
-	if (away)
-		add_part(l, away);
+	below = s->is_remote && layer == LAYER_NETWORK ? request_below(s) : NULL;
+	away = absent(l, s, from, to, false, NULL);
+	away_below = absent(l, below, from, to, false, NULL);
+	/* a command leads to another process */
+	if (away_below > away)
+		away = absent(l, below, from, to, true, s);
+	else
+		absent(l, s, from, to, true, s->is_remote ? s->parent : s);
 	if (to - from == away)
 		return;
 	l->text.len = 0;
@@ -350,8 +361,11 @@ static void complete_line(struct lives *l, const struct joint *j)
 		line->related = j->related;
 	if (!j->command.n)
 		return;
-	traceline_add_arg(line, slice_of("command"), NULL);
+	/* it is in an object of its own */
+	traceline_add_arg(line, (struct slice){j->command.p - strlen("command\":"), strlen("command")}, NULL);
 	line->args[line->num_args - 1].value = j->command;
+	if (line->num_args == 1)
+		line->args_end = j->command.p + j->command.n;
 }
 
 /* A line of offcpusnoop. */
@@ -361,25 +375,26 @@ static const char *see_absence(void *context, struct traceline *line, struct sli
 	const struct side *side = &l->hops->m.sides[l->reading];
 	struct absences *a = &l->away[l->reading];
 	double ns = (double)(side->last - side->first) / (double)(side->last_tsc - side->first_tsc);
-	struct slice comm = traceline_string(traceline_arg(line, "comm"));
-	uint64_t begin;
+	struct slice comm = traceline_string(traceline_arg(line, LIVE_COMM));
+	uint64_t ticks, kernel_ns, lcore;
 
 	(void)text;
-	if (!slice_is(line->tpoint, "OFF_CPU") || !slice_starts(comm, "reactor_") ||
-	    !traceline_number(traceline_arg(line, "begin"), &begin) || side->last_tsc == side->first_tsc)
+	if (!slice_is(line->tpoint, LIVE_OFF_CPU) || !slice_starts(comm, "reactor_") ||
+	    !number_decimal(slice_from(comm, strlen("reactor_")), &lcore) || !reactors_away(line, &ticks, &kernel_ns) ||
+	    !ticks || side->last_tsc == side->first_tsc)
 		return NULL;
 	l->text.len = 0;
 	out_text(&l->text, "reactor of ");
 	out_visible_json(&l->text, side->name);
 	out_text(&l->text, ": ");
-	reactors_write(&l->text, line);
+	reactors_write_away(&l->text, line);
 	a->all = mem_room(a->all, a->n, &a->cap);
 	a->all[a->n++] = (struct absence){
 		joint_time(l->joint, l->reading,
-			   side->first + (int64_t)((double)(int64_t)(begin - side->first_tsc) * ns)),
+			   side->first + (int64_t)((double)(int64_t)(line->tsc - ticks - side->first_tsc) * ns)),
 		joint_time(l->joint, l->reading,
 			   side->first + (int64_t)((double)(int64_t)(line->tsc - side->first_tsc) * ns)),
-		intern_add_below(&l->places, out_contents(&l->text), PLACES)};
+		intern_add_below(&l->places, out_contents(&l->text), PLACES), lcore};
 	return NULL;
 }
 

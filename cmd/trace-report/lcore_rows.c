@@ -105,7 +105,7 @@ static void explain(struct lcore_silence *silence, uint64_t from, uint64_t to, c
 	silence->held_from = interval->begin;
 	silence->held_to = interval->end;
 	silence->cause.len = 0;
-	reactors_write(&silence->cause, line);
+	reactors_write_away(&silence->cause, line);
 }
 
 void lcore_rows_hold(struct lcore_rows *rows, const struct reactor *reactor, const struct reactors_interval *interval,

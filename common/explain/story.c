@@ -151,7 +151,7 @@ static void keep_cause(struct story *story, struct story_held *held, const struc
 	size_t n;
 
 	story->text.len = story->cause.len = 0;
-	reactors_write(&story->text, line);
+	reactors_write_away(&story->text, line);
 	out_visible(&story->cause, out_contents(&story->text));
 	n = story->cause.len;
 	if (n >= STORY_CAUSE)

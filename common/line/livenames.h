@@ -36,6 +36,7 @@
 #define LIVE_BY_PID     "by_pid"
 #define LIVE_WAKER_COMM "waker_comm"
 #define LIVE_WAKER_PID  "waker_pid"
+#define LIVE_QUEUED     "queued"
 #define LIVE_LATE       "late"
 #define LIVE_ON         "unfinished"
 

@@ -205,21 +205,23 @@ static void see_command(struct joint *j, struct joint_source *s)
 static void put_command(struct joint *j, const struct joint_command *c)
 {
 	struct out *out = &j->named;
-	size_t n;
+	size_t n, start;
 
 	out->len = 0;
 	out_char(out, 'p');
 	out_u64(out, c->id);
 	n = out->len;
+	out_text(out, "{\"command\":");
+	start = out->len;
 	out_text(out, "{\"source\":\"");
 	out_slice(out, j->m->sides[c->source].name);
 	out_text(out, "\",\"id\":\"p");
 	out_u64(out, c->id);
 	out_text(out, "\",\"ptr\":\"");
 	out_hex(out, c->address);
-	out_text(out, "\"}");
+	out_text(out, "\"}}");
 	j->related = slice_between(out->buf, out->buf + n);
-	j->command = slice_between(out->buf + n, out->buf + out->len);
+	j->command = slice_between(out->buf + start, out->buf + out->len - 1);
 }
 
 static void see_request(struct joint *j, struct joint_source *s)

@@ -12,7 +12,7 @@ struct joint {
 	struct slice text;
 	int64_t ns; /* since the earliest line */
 
-	/* what trace-match(1) adds, if it creates a request of a command; empty: nothing */
+	/* what trace-match(1) adds, if it creates a request; empty: nothing. {"command":} is around command */
 	struct slice related, command;
 
 	size_t left_out; /* processes that no offset ties to the first one */

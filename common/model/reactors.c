@@ -66,10 +66,32 @@ static struct reactor *reactor_of(struct reactors *r, uint64_t lcore, uint64_t p
 	return reactor;
 }
 
+static bool has_slept(const struct traceline *line)
+{
+	return slice_starts(string_of(line, LIVE_SYSCALL), "epoll_") && !traceline_arg(line, LIVE_BY).n;
+}
+
+bool reactors_away(const struct traceline *line, uint64_t *ticks, uint64_t *ns)
+{
+	uint64_t begin, slept;
+
+	if (!number_decimal(traceline_arg(line, LIVE_BEGIN), &begin) || begin > line->tsc ||
+	    !number_fixed(traceline_arg(line, LIVE_DURATION), 3, ns))
+		return false;
+	*ticks = line->tsc - begin;
+	if (!has_slept(line))
+		return true;
+	slept = *ns;
+	if (!number_fixed(traceline_arg(line, LIVE_QUEUED), 3, ns) || *ns > slept)
+		*ns = 0;
+	*ticks = slept ? (unsigned __int128)*ticks * *ns / slept : 0;
+	return true;
+}
+
 const char *reactors_line(struct reactors *r, const struct traceline *line, uint64_t ns, struct reactor **reactor,
 			  struct reactors_interval *interval)
 {
-	uint64_t lcore, pid, begin, kernel_ns, length;
+	uint64_t lcore, pid, ticks, kernel_ns, length;
 
 	*reactor = NULL;
 	if (!find_kind(line->tpoint, &interval->kind))
@@ -78,21 +100,18 @@ const char *reactors_line(struct reactors *r, const struct traceline *line, uint
 		r->others++;
 		return NULL;
 	}
-	if (!number_decimal(traceline_arg(line, LIVE_PID), &pid) ||
-	    !number_decimal(traceline_arg(line, LIVE_BEGIN), &begin) ||
-	    !number_fixed(traceline_arg(line, LIVE_DURATION), 3, &kernel_ns) || begin > line->tsc)
+	if (!number_decimal(traceline_arg(line, LIVE_PID), &pid) || !reactors_away(line, &ticks, &kernel_ns))
 		return LIVE_PID ", " LIVE_BEGIN " or " LIVE_DURATION " is missing";
 	*reactor = reactor_of(r, lcore, pid);
-	length = ns_of(r, line->tsc - begin, line, ns, kernel_ns);
+	length = ns_of(r, ticks, line, ns, kernel_ns);
 	interval->cause = MAP_NONE;
 	interval->begin = length < ns ? ns - length : 0;
 	interval->end = ns;
 	interval->late = slice_is(traceline_arg(line, LIVE_LATE), "true");
 	interval->goes_on = slice_is(traceline_arg(line, LIVE_ON), "true");
-	if ((*reactor)->pid != pid) {
-		r->foreign++;
+	r->foreign += (*reactor)->pid != pid;
+	if ((*reactor)->pid != pid || !ticks)
 		*reactor = NULL;
-	}
 	return NULL;
 }
 
@@ -207,6 +226,14 @@ void reactors_write(struct out *out, const struct traceline *line)
 		out_u64(out, pid);
 		out_char(out, ')');
 	}
+}
+
+void reactors_write_away(struct out *out, const struct traceline *line)
+{
+	if (has_slept(line))
+		out_text(out, "woken, without a CPU");
+	else
+		reactors_write(out, line);
 }
 
 void reactors_free(struct reactors *r)

@@ -65,6 +65,13 @@ const char *reactors_line(struct reactors *r, const struct traceline *line, uint
 			  struct reactors_interval *interval);
 
 /*
+ * For how long a thread was off its CPU, by a line of offcpusnoop(1): in ticks, and in ns of the kernel's clock. A
+ * reactor in interrupt mode sleeps in epoll_wait() until it has something to do: then only what it waits for a CPU
+ * counts.
+ */
+bool reactors_away(const struct traceline *line, uint64_t *ticks, uint64_t *ns);
+
+/*
  * Adds an interval to the time that the reactor was held. Time off the CPU counts rather than interrupts, and an
  * interrupt rather than one that it interrupted, whose line is later.
  */
@@ -80,5 +87,8 @@ static inline struct reactor *reactors_of(const struct reactors *r, uint64_t lco
 
 /* Writes the cause, as in "preempted by stress-ng (77)". Texts from the line stay as written in JSON. */
 void reactors_write(struct out *out, const struct traceline *line);
+
+/* The same of what reactors_away() counts. */
+void reactors_write_away(struct out *out, const struct traceline *line);
 
 void reactors_free(struct reactors *r);
