@@ -5,8 +5,15 @@
 #   said   the same with its cause, who, victim, and the us of all requests together
 #   also   such objects of all others that the page names somewhere, and of what has a quarter of the time
 #   hosts  the causes of single hosts, in the words of the page
+# Of several processes, the page has one cause, whose words after the first one are its culprit.
 answer() { # FOLDER
     COLUMNS=1000 trace-report --color never "$1" >"$1/page" 2>"$1/page.err"
+    if [ ! -e "$1/trace.bin" ]; then
+        jq -Rn 'input | sub("^cause: "; "") as $line | (if . == $line then null else $line end) as $cause |
+            {line: ($cause // ""), hosts: [], also: [],
+                said: ($cause | if . then {cause: sub(" .*"; ""), who: ., victim: "", us: 0} else . end)}' "$1/page"
+        return
+    fi
     trace-report -j "$1" >"$1/causes" 2>/dev/null
     jq -n --rawfile page "$1/page" --slurpfile found "$1/causes" '
         def finding:
@@ -29,5 +36,5 @@ answer() { # FOLDER
 
 # The ticks of the first and the last entry.
 window() { # FOLDER
-    trace-dump -q "$1/trace.bin" | sed -n '1p;$p' | jq .tsc
+    trace-dump -q "$1${names:+/${names[0]}}/trace.bin" | sed -n '1p;$p' | jq .tsc
 }

@@ -37,8 +37,8 @@ else "silent" end) as $verdict |
 elif names($healthy[0]) then "invented"
 else "right" end) as $without |
 def words: ([.line | select(. != "")] + .hosts) | join("; ");
-# what hangs has not been waited for yet
-def time: if $kind | startswith("hang_") then "-" else ms end;
+# what hangs has not been waited for yet, and the page of several processes has no sum
+def time: if $kind | test("^(hang|far)_") then "-" else ms end;
 [$seed, $kind, $verdict, $without, (lost | time), (given | time),
     ($p | words) + (if $without == "invented" then " [without: " + ($healthy[0] | words) + "]" else "" end)] |
 @tsv

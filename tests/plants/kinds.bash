@@ -43,6 +43,10 @@ paused          db      no_io            Db|cnode1              -
 same_disk       db      disk             Db                     bdev|below
 full_queue      db      queue            db                     bdev
 two             .*      off_cpu          quota|throttl|cgroup   bdev|lcore
+far_disk        db      bdev             Disk.of.LEG,.leg.LEGn1  -
+far_stopped     db      reactor          of.LEG:.*stop,.leg.LEGn1 -
+far_wire        db      network          engine.and.LEG,.leg.LEGn1 -
+far_pool        db      buffer           of.LEG,.leg.LEGn1     -
 hang_stop       -       hang             stopped.by.a.signal    hang
 hang_gdb        -       hang             stopped.by.gdb         hang
 hang_fifo       -       hang             open.*fifo             hang
@@ -101,8 +105,10 @@ prepare_chained() {
     } | rpc far.sock
 }
 layout_chained() {
-    call bdev_nvme_attach_controller name=Far trtype=TCP adrfam=IPv4 traddr=127.0.0.1 trsvcid="\"$((PORT + 1))\"" \
-        subnqn="${NQN}9"
+    attach Far $((PORT + 1))
+}
+attach() { # NAME PORT [NAME=VALUE]...
+    call bdev_nvme_attach_controller name="$1" trtype=TCP adrfam=IPv4 traddr=127.0.0.1 trsvcid="\"$2\"" subnqn="${NQN}9" "${@:3}"
 }
 plant_chained() { slow_down Remote "$US" | rpc far.sock; }
 
@@ -199,15 +205,15 @@ watchdog() { # COMMAND...
 draw_quota() { pick 60 70 80 90; QUOTA=$REPLY; }
 plant_quota() { set_quota $((QUOTA * REACTORS)); }
 
-draw_stopped() { pick 0.01 0.03 0.1; PAUSE=$REPLY; }
+draw_stopped() { pick 0.01 0.03 0.1; PAUSE=$REPLY; STOPPED=0; }
 plant_stopped() {
     repeat 0.4 stop_for_a_moment &
     acts+=($!)
 }
 stop_for_a_moment() {
-    kill -STOP "${targets[0]}"
+    kill -STOP "${targets[STOPPED]}"
     sleep "$PAUSE"
-    kill -CONT "${targets[0]}"
+    kill -CONT "${targets[STOPPED]}"
 }
 
 draw_late_data() {
@@ -238,9 +244,13 @@ draw_thin_wire() {
 plant_thin_wire() { wire -r "$((MB * 1000000))"; }
 
 wire() { # OPTION...
-    in_group taskset -c "$HOST_CPU" plants-wire -p $((PORT + 2)) -t "$PORT" "$@" 2>>wire.log &
+    start_wire $((PORT + 2)) "$PORT" "$@"
     acts+=($!)
     loads[db]+=" -p $((PORT + 2))"
+}
+
+start_wire() { # PORT TO OPTION...
+    in_group taskset -c "$HOST_CPU" plants-wire -p "$1" -t "$2" "${@:3}" 2>>wire.log &
     sleep 0.2
 }
 
@@ -305,6 +315,81 @@ plant_two() {
     plant_quota
 }
 
+# A volume of two replicas, each a target of its own, of which LEG has the plant. They share the CPU of the hosts, so they
+# sleep while nothing is to do: their disks are files in memory, since most other bdevs poll. Where one polls, it is in LEG.
+draw_far() { # WHERE
+    FAR=$1 REACTORS=1 DEVICE=0 READS=$((READS / 2)) DEPTH=16
+    pick a b; LEG=$REPLY
+    pick 16384 65536; SIZE=$REPLY
+    slow_rate 400
+    pick '' sock; GROUPS_TOO="bdev_raid bdev_nvme nvme_tcp $REPLY"
+}
+prepare_far() {
+    local name
+    names=(engine a b)
+    for name in a b; do
+        start_target "$(printf '0x%x' $((1 << HOST_CPU)))" $name.sock --interrupt-mode || return
+        head -c 64M /dev/zero >/dev/shm/plants.$$
+        replica $name | rpc $name.sock || return
+        rm /dev/shm/plants.$$
+    done
+    [ "$FAR" != wire ] || far_wire
+}
+replica() { # NAME
+    local disk=Disk group
+    [ "$FAR" != pool ] || early_small_pool
+    call framework_start_init
+    # shellcheck disable=SC2086 # pairs
+    call nvmf_create_transport trtype=TCP $TRANSPORT
+    for group in nvmf_tcp bdev ${GROUPS_TOO##* }; do call trace_enable_tpoint_group name="$group"; done
+    [ "$FAR$1" != "disk$LEG" ] || disk=File
+    call bdev_aio_create name=$disk filename=/dev/shm/plants.$$ block_size=512
+    [ $disk = Disk ] || delay Disk File 20
+    subsystem 9 Disk "$(far_port "$1")"
+}
+far_port() { # NAME
+    [ "$1" = a ] && echo $((PORT + 3)) || echo $((PORT + 4))
+}
+far_wire() { # OPTION...
+    start_wire $((PORT + 5)) "$(far_port "$LEG")" "$@"
+    targets[3]=$!
+}
+layout_far() {
+    local name at
+    for name in a b; do
+        at=$(far_port $name)
+        [ "$FAR$name" != "wire$LEG" ] || at=$((PORT + 5))
+        attach $name "$at" ctrlr_loss_timeout_sec=-1 reconnect_delay_sec=1
+    done
+    call bdev_raid_create name=Db raid_level=raid1 base_bdevs='["an1","bn1"]'
+}
+
+draw_far_disk() { draw_far disk; between 3000 20000; US=$REPLY; room "$US"; }
+prepare_far_disk() { prepare_far; }
+layout_far_disk() { layout_far; }
+plant_far_disk() { slow_down Disk "$US" | rpc "$LEG.sock"; }
+
+draw_far_stopped() { draw_far reactor; draw_stopped; [ "$LEG" = a ] && STOPPED=1 || STOPPED=2; }
+prepare_far_stopped() { prepare_far; }
+layout_far_stopped() { layout_far; }
+plant_far_stopped() { plant_stopped; }
+
+# The engine connects again.
+draw_far_wire() { draw_far wire; between 3000 20000; US=$REPLY; room "$US"; }
+prepare_far_wire() { prepare_far; }
+layout_far_wire() { layout_far; }
+plant_far_wire() {
+    kill "${targets[3]}"
+    wait "${targets[3]}"
+    far_wire -d "$US"
+    sleep 3
+}
+
+draw_far_pool() { draw_far pool; between 3 20; US=$((REPLY * 1000)); }
+prepare_far_pool() { prepare_far; }
+layout_far_pool() { layout_far; }
+plant_far_pool() { plant_small_pool; loads[bulk]+=" -p $(far_port "$LEG")"; subsystems[bulk]=9; }
+
 plant_hang_stop() { kill -STOP "${targets[0]}"; }
 
 plant_hang_gdb() {
@@ -351,7 +436,7 @@ early_hang_pool() { early_small_pool; }
 layout_hang_pool() {
     bdev Replica
     subsystem 9 Replica "$PORT" 11111111-2222-4333-8444-555555555555
-    call bdev_nvme_attach_controller name=Far trtype=TCP adrfam=IPv4 traddr=127.0.0.1 trsvcid="\"$PORT\"" subnqn="${NQN}9"
+    attach Far "$PORT"
 }
 plant_hang_pool() { bulk_host 1 -d 32 -b 131072; }
 

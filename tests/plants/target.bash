@@ -9,7 +9,8 @@ declare -A subsystems=([db]=1 [web]=2 [bulk]=3) # of a host that has this name
 declare -A loads=()                            # options of a host that runs
 declare -A pids=()                             # of the hosts
 acts=()                                        # processes of a plant
-targets=()                                     # of which the first one is recorded
+targets=()                                     # of which the first one is recorded, or the first ones, which
+names=()                                       # these are called
 
 say() {
     echo "plants: $*" >&2
@@ -97,13 +98,13 @@ in_group() {
 }
 
 # Its log goes to a pipe if there is one.
-start_target() { # MASK SOCKET
+start_target() { # MASK SOCKET [OPTION...]
     local log=${2%.sock}.log i
     [ ! -p log ] || log=log
     (
         ulimit -l unlimited 2>/dev/null || true
         in_group "$SPDK/build/bin/nvmf_tgt" --no-huge -s 1024 -m "$1" -r "$PWD/$2" --num-trace-entries 131072 \
-            --no-pci --iova-mode va --disable-cpumask-locks --wait-for-rpc
+            --no-pci --iova-mode va --disable-cpumask-locks --wait-for-rpc "${@:3}"
     ) >"$log" 2>&1 &
     targets+=($!)
     for ((i = 0; i < 100; i++)); do
@@ -147,7 +148,7 @@ stop_hosts() {
 
 # One of them may have stopped others.
 stop_acts() {
-    [ ${#acts[@]} = 0 ] || { kill "${acts[@]}"; wait "${acts[@]}"; kill -CONT "${targets[0]}" ${reader:+"$reader"}; } 2>/dev/null
+    [ ${#acts[@]} = 0 ] || { kill "${acts[@]}"; wait "${acts[@]}"; kill -CONT "${targets[@]}" ${reader:+"$reader"}; } 2>/dev/null
     acts=()
 }
 
@@ -176,16 +177,18 @@ lost_cpu() {
 # Runs the hosts, with the plant if there is one, and records the target. The rings are emptied first, so that they have
 # this load only. lost-cpu has the milliseconds of lost_cpu in a second. A hang is planted under load.
 half() { # NAME SECONDS [PLANT]
-    local before begin hang=
+    local before begin hang='' socket i processes=(-p "${targets[0]}")
     [[ ${3:-} != plant_hang_* ]] || hang=$3
     mkdir "$1"
     [ -n "$hang" ] || "${3:-:}" || return
     start_hosts "$1" || return
     sleep 0.3
-    rpc <<<'trace_clear' || return
+    for socket in *.sock; do rpc "$socket" <<<'trace_clear' || return; done
     [ -z "$hang" ] || { sleep 0.5 && "$hang" && sleep 2; } || return
     before=$(lost_cpu) begin=${EPOCHREALTIME/[.,]/}
-    trace-record -q -p "${targets[0]}" --rpc-socket target.sock -o "$1/recording" "$2" >"$1/record.log" 2>&1 || true
+    for ((i = 1; i < ${#names[@]}; i++)); do processes+=(-p "${targets[i]}"); done
+    trace-record -q "${processes[@]}" -o "$1/recording" "$2" >"$1/record.log" 2>&1 || true
+    for i in "${!names[@]}"; do mv "$1/recording/nvmf_tgt.${targets[i]}" "$1/recording/${names[i]}"; done
     echo $((($(lost_cpu) - before) * 1000000 / (${EPOCHREALTIME/[.,]/} - begin))) >"$1/lost-cpu"
     # a wire is an act
     if [ -n "$hang" ]; then
@@ -196,5 +199,5 @@ half() { # NAME SECONDS [PLANT]
         [ "$(jq .errors "$1/db.json")" = 0 ] || { say 'requests of db have failed'; return 1; }
     fi
     stop_acts
-    [ -s "$1/recording/trace.bin" ] || { say "nothing was recorded: $(cat "$1/record.log")"; return 1; }
+    [ -s "$1/recording${names:+/${names[0]}}/trace.bin" ] || { say "nothing was recorded: $(cat "$1/record.log")"; return 1; }
 }
