@@ -264,7 +264,7 @@ static void find_trace(struct facts *f, int argc, char **argv)
 		if (!f->trace)
 			errx(EXIT_FAILURE, "%s", error);
 	} else if (strcmp(f->name, "-") == 0) {
-		f->trace = mem_copy(slice_of(f->name));
+		f->trace = (char *)f->name;
 		f->name = "standard input";
 		f->trace_fd = unpack_file(&f->unpack, STDIN_FILENO);
 	} else {
