@@ -414,9 +414,6 @@ end_rivals() {
 sleep true true'
     equal "$(jq -r '.args | select(.comm == "sh" and .syscall == "wait4") | .waker_comm' lines | uniq)" sleep
     equal "$(grep -c '^\(sh\|sleep\) *[0-9]' log)" 3
-    # it is waited for
-    begin tracing offcpusnoop -j -- sh -c 'trap "" TERM; until grep -q unfinished lines; do sleep 0.1; done; exit 7'
-    end 7
     status_is 127 offcpusnoop no-such-command
     says 'offcpusnoop: no-such-command: No such file or directory'
 }
