@@ -202,8 +202,8 @@ trace-spans -t is gone: -j | grep '"BDEV_IO_DONE"' chooses by state
 trace-spans --tpoint is gone: -j | grep '"BDEV_IO_DONE"' chooses by state
 trace-spans -w is gone: -k owner=GLOB chooses by owner
 trace-spans --owner is gone: -k owner=GLOB chooses by owner
-trace-spans --wide is gone: a pipe gets all columns, as in | cat
-trace-latency --wide is gone: a pipe gets all columns, as in | cat
+trace-spans --wide is now --plain
+trace-latency --wide is now --plain
 trace-latency --fail-over is gone: --against FILE -j has .change.p99, for jq -e
 trace-merge -s is now an operand: NAME=FILE
 trace-merge --source is now an operand: NAME=FILE

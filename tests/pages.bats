@@ -155,7 +155,7 @@ accepted() { # FILE
 run_examples() { # PAGE
     # pages show the tables of a terminal
     # shellcheck disable=SC2016 # it is evaluated there
-    printf '%s() { COLUMNS=${COLUMNS:-100} command %s "$@"; }\n' trace-spans trace-spans trace-latency trace-latency >terminal
+    printf '%s() { command %s --human "$@"; }\n' trace-spans trace-spans trace-latency trace-latency >terminal
     local block first printed=''
     blocks_of "$1"
     for block in block.*; do

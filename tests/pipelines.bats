@@ -131,7 +131,7 @@ runs_as_shown() { # PAGE FROM TO COMMANDS
     slow_host nvmf_trace.pid1234 usdt.txt
     cp "$BATS_TEST_DIRNAME/../docs/otlp.jq" .
     sed -n '/^## Commands/,/^## Was/s/^    //p' "$BATS_TEST_DIRNAME/../docs/questions.md" | grep -v -e pidof -e trace-record -e io.status >commands
-    equal "$(wc -l <commands)" 30
+    equal "$(wc -l <commands)" 31
     # of another day
     trace-spans -q -l <(qpair-lifetimes usdt.txt) -j nvmf_trace.pid1234 >yesterday.jsonl
     while read -r command; do

@@ -120,12 +120,12 @@ limits() {
 
 # What SHARES of the request or I/O ID has in parentheses.
 shares() { # ID FILE
-    COLUMNS=100 trace-spans -q -k id="$1" "$2" | sed -n 's/.*\((.*)\).*/\1/p'
+    trace-spans -q --human -k id="$1" "$2" | sed -n 's/.*\((.*)\).*/\1/p'
 }
 
 # The names of the last columns of --layers, and what the first row has there.
 columns() { # N FILE
-    COLUMNS=100 trace-latency -q --layers "$2" | awk -v n="$1" 'NR <= 2 { for (i = NF - n + 1; i <= NF; i++) printf "%s ", $i }'
+    trace-latency -q --human --layers "$2" | awk -v n="$1" 'NR <= 2 { for (i = NF - n + 1; i <= NF; i++) printf "%s ", $i }'
 }
 
 @test "a rate limit is in the text and in the table of layers" {

@@ -6,7 +6,7 @@ load helpers
 
 # Its tables as on a terminal; "command trace-latency" prints those of a pipe.
 trace-latency() {
-    COLUMNS=${COLUMNS:-100} command trace-latency "$@"
+    command trace-latency --human "$@"
 }
 export -f trace-latency
 
@@ -1214,9 +1214,10 @@ cells() {
     # one heading for all intervals
     equal "$(command trace-latency -q --rates -i 0.01 trace | cut -f 1-4 | sed -n '1p; 2p; $p' | tr '\t' ,)" $'object,begin,end,count\ni,0.000,10000.000,11\nr,30000.000,40000.000,58'
     equal "$(command trace-latency -q -l lifetimes -g host trace | awk -F '\t' '$2 == "r" && $3 == "life"' | sort -t $'\t' -rnk6 | cut -f 1 | paste -sd ' ')" 'backup-1 db-1 db-2'
-    # a terminal has the other table, which a pipe gets where COLUMNS is set
+    # a terminal has the other table, and each of the two can be had anywhere
     COLUMNS=100 script -qec "trace-latency -q --color never trace" /dev/null </dev/null | tr -d '\r' >terminal
     COLUMNS=100 trace-latency -q trace | diff - terminal
+    script -qec "trace-latency -q --plain trace" /dev/null </dev/null | tr -d '\r' | diff - <(command trace-latency -q trace)
 }
 
 @test "colours are those of layers, on a terminal only, or as --color and NO_COLOR say" {

@@ -109,7 +109,7 @@ section() { # START
     equal "$(head -n 1 bars)" '     from    below  requests of db-1'
     # as trace-latency has it, with the two that did not start and end in the trace, and took longer than half of these
     qpair-lifetimes probes >lifetimes
-    trace-dump trace | trace-join -j -l lifetimes | COLUMNS=100 trace-latency -q -H -g host |
+    trace-dump trace | trace-join -j -l lifetimes | trace-latency -q -H --human -g host |
         sed -n '/db-1: r whole life/,/^$/p' | awk '$5 ~ /[0-9]/ { print $1, $2, $3, $4, $5 + ($1 >= 1 && $1 < 3 && $2 == "ms") }' >want
     sed 1d bars | awk '{ print $1, $2, $3, $4, $5 }' | diff want -
     equal "$(grep -c '[0-9] #\{32\}$' bars)" 2
@@ -265,9 +265,9 @@ answers() {
     done
 }
 
-@test "-j prints the findings of the page, and those of each host" {
+@test "-j prints the findings of the page, and those of each host; --fail exits with 3 if there is one" {
     recording
-    status_is 0 trace-report -j folder
+    status_is 3 trace-report -j --fail folder
     echo "$output" >found
     equal "$(jq -r 'select(.group | not) | "\(.cause) \(.who)"' found | head -n 1)" 'buffer backup-1'
     trace-report folder | sed -n 's/^cause: //p' | grep '^buffers, held by backup-1 '
@@ -281,7 +281,7 @@ answers() {
     [ ! -e page.html ]
     # without its last entry, which is of another century
     sed '$d' "$DATA/common.jsonl" | mktrace >healthy
-    status_is 0 trace-report -j healthy
+    status_is 0 trace-report --fail -j healthy
     equal "$(jq -r .cause <<<"$output" | sort -u)" none
 }
 
@@ -335,7 +335,7 @@ connection() {
     equal "$(grep -A 9 '^the network, by the kernel ' <<<"$output" | sed '/^$/,$d' | tail -n +2 | tr -s ' ' | cut -c 2-)" \
         'nqn.2…-11.fleet:db-1 10.0.0.2:40001 20.0 us 56 % 0
 10.0.0.4:40003 10.0.0.4:40003 4.00 ms 0 % 2'
-    status_is 0 trace-report -j folder
+    status_is 3 trace-report -j --fail folder
     equal "$(head -n 1 <<<"$output" | jq -c '[.cause, .who, .kind, .window_full == 0.56]')" \
         '["reply","nqn.2026-11.fleet:db-1","network",true]'
     # what no address is names nobody
@@ -1222,7 +1222,7 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     mkdir both
     mv initiator both/host.12
     mv initiator-target both/target.34
-    status_is 0 trace-report both
+    status_is 3 trace-report --fail both
     grep -q '^cause: bdev Slow of target.34, leg Nvme0n1 of host.12' <<<"$output"
     # the reactor of the target was off its CPU when a late I/O completed
     trace-dump -q both/target.34/trace.bin | jq -c 'select(.tpoint == "BDEV_IO_DONE" and .object.us > 500) | {tsc: (.tsc - 100), us, lcore,

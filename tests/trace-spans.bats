@@ -6,7 +6,7 @@ load helpers
 
 # Its table as on a terminal; "command trace-spans" prints that of a pipe.
 trace-spans() {
-    COLUMNS=${COLUMNS:-100} command trace-spans "$@"
+    command trace-spans --human "$@"
 }
 export -f trace-spans
 

@@ -231,6 +231,9 @@ static const struct cli_option options[] = {
 	 .flag = &opt.screen},
 	{0, "merge", NULL, "the files have encoded lines, of any number of runs in any order", .flag = &opt.merge},
 	{0, "against", "FILE", "show how much larger times are than in these encoded lines", .text = &opt.base},
+	{0, "human", NULL, "the tables of a terminal, wherever they go", .call = terminal_human},
+	{0, "plain", NULL, "the tables of a pipe: all columns, tabs between them, times in microseconds",
+	 .call = terminal_tabs},
 	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{},
@@ -247,7 +250,7 @@ static const struct cli cli = {
 	"  trace-latency -e trace.jsonl > today.txt\n"
 	"  trace-latency --merge --against yesterday.txt today.txt\n",
 	.options = options,
-	.former = (const struct cli_former[]){{0, "wide", "is gone: a pipe gets all columns, as in | cat"},
+	.former = (const struct cli_former[]){{0, "wide", "is now --plain"},
 					      {0, "fail-over", "is gone: --against FILE -j has .change.p99, for jq -e"},
 					      {}},
 };

@@ -505,7 +505,8 @@ static void put_row(struct out *page, double part, double whole, struct slice na
 	out_char(page, '\n');
 }
 
-static void put_lives(struct out *page, struct lives *l)
+/* Returns whether a place is a cause. */
+static bool put_lives(struct out *page, struct lives *l)
 {
 	struct place *places = sum_up(l), whole = places[l->places.n];
 	/* where all take long, the slowest ones do not differ */
@@ -532,6 +533,7 @@ static void put_lives(struct out *page, struct lives *l)
 	if (l->dropped)
 		out_printf(page, "not counted: %" PRIu64 " requests, which there are too many of\n", l->dropped);
 	free(places);
+	return found;
 }
 
 static void lives_free(struct lives *l, size_t n)
@@ -548,7 +550,7 @@ static void lives_free(struct lives *l, size_t n)
 	out_close(&l->text);
 }
 
-bool hops_write(struct hops *h, struct out *page)
+bool hops_write(struct hops *h, struct out *page, bool *found)
 {
 	static struct lives l;
 	bool good = true;
@@ -562,9 +564,8 @@ bool hops_write(struct hops *h, struct out *page)
 	matching_run(&h->m);
 	good &= read_lives(&l, h);
 	/* without a part, no time has a place */
-	if (l.num_parts)
-		put_lives(page, &l);
-	else
+	*found = l.num_parts && put_lives(page, &l);
+	if (!l.num_parts)
 		out_text(page,
 			 "no request crosses processes: are these traces of the same time, with the groups nvme_tcp, "
 			 "nvmf_tcp and bdev?\n");

@@ -26,7 +26,7 @@ struct hops {
  */
 bool hops_find(struct hops *h, int n, char **operands, struct out *out);
 
-/* Reads the traces, and writes the page. Returns whether all was good, else after a message. */
-bool hops_write(struct hops *h, struct out *page);
+/* Reads the traces, and writes the page; found: a cause. Returns whether all was good, else after a message. */
+bool hops_write(struct hops *h, struct out *page, bool *found);
 
 void hops_free(struct hops *h);

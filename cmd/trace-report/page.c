@@ -1023,7 +1023,7 @@ void page_stories(struct out *out, const struct facts *f, bool as_lines)
 	out_close(&title);
 }
 
-void page_write(struct out *to, struct facts *f, const struct terminal *terminal)
+bool page_write(struct out *to, struct facts *f, const struct terminal *terminal)
 {
 	const struct inflight *inflight = &f->causes.inflight;
 	struct out out = {.fd = OUT_MEMORY};
@@ -1074,4 +1074,5 @@ void page_write(struct out *to, struct facts *f, const struct terminal *terminal
 	if (facts_entries(f) && !f->is_short)
 		put_commands(to, f);
 	out_close(&out);
+	return named || f->causes.findings.n || network_deaf(&f->network);
 }

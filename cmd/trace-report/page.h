@@ -14,5 +14,5 @@ bool page_hang(struct out *out, struct facts *f, bool *all);
 /* The slowest requests, with their stories; or their span lines. */
 void page_stories(struct out *out, const struct facts *f, bool as_lines);
 
-/* As wide as the terminal; with colours if that has them. */
-void page_write(struct out *to, struct facts *f, const struct terminal *terminal);
+/* As wide as the terminal; with colours if that has them. Returns whether there is a cause. */
+bool page_write(struct out *to, struct facts *f, const struct terminal *terminal);

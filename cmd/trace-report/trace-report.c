@@ -26,12 +26,12 @@
 
 static struct {
 	const char *html; /* a file; NULL: none is written */
-	bool json;
+	bool json, fail;
 } opt;
 
 static struct facts facts = {.unread.fd = OUT_MEMORY, .until = UINT64_MAX, .num_slowest = FACTS_SLOWEST};
 
-enum { SLOWEST_MAX = 1000 };
+enum { EXIT_FOUND = 3, SLOWEST_MAX = 1000 };
 
 static void add_key(const char *argument)
 {
@@ -56,6 +56,7 @@ static void add_story(const char *argument)
 
 static const struct cli_option options[] = {
 	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
+	{0, "fail", NULL, "exit status 3 if there is a cause", .flag = &opt.fail},
 	{0, "html", "FILE", "also write the page to FILE as HTML, with pictures", .text = &opt.html},
 	{'j', "json", NULL, "one JSON object for each finding, as trace-causes prints them, instead of the page",
 	 .flag = &opt.json},
@@ -127,13 +128,13 @@ static bool write_html(int fd, struct facts *f, struct slice page)
 	return false;
 }
 
-/* The cause of the page first. */
-static void write_lines(struct out *out, struct facts *f, const struct network_connection *deaf)
+/* The cause of the page first. Returns whether there is one. */
+static bool write_lines(struct out *out, struct facts *f, const struct network_connection *deaf)
 {
 	struct out hang = {.fd = OUT_MEMORY};
-	bool all;
+	bool all, hangs = page_hang(&hang, f, &all);
 
-	if (page_hang(&hang, f, &all)) {
+	if (hangs) {
 		out_text(out, "{\"cause\":\"hang\",\"kind\":\"open\",\"text\":");
 		out_json(out, out_contents(&hang));
 		out_text(out, "}\n");
@@ -144,6 +145,7 @@ static void write_lines(struct out *out, struct facts *f, const struct network_c
 	causes_write(out, &f->causes);
 	if (deaf && causes_any(&f->causes))
 		network_write(out, f, deaf);
+	return hangs || deaf || f->causes.findings.n;
 }
 
 static void parse_options(int argc, char **argv)
@@ -162,18 +164,17 @@ static void parse_options(int argc, char **argv)
 	facts.terminal = terminal_open();
 }
 
-/* The page, its lines, or stories. */
-static void write_answer(struct out *out, struct facts *f)
+/* The page, its lines, or stories. Returns whether there is a cause. */
+static bool write_answer(struct out *out, struct facts *f)
 {
 	if (facts.wants_stories) {
 		page_stories(out, f, opt.json);
-		return;
+		return false;
 	}
 	network_read(&f->network, f);
 	if (opt.json && f->info.n)
-		write_lines(out, f, network_deaf(&f->network));
-	else if (f->info.n || f->parts.n)
-		page_write(out, f, &f->terminal);
+		return write_lines(out, f, network_deaf(&f->network));
+	return (f->info.n || f->parts.n) && page_write(out, f, &f->terminal);
 }
 
 /* Several processes: returns the exit status. */
@@ -181,24 +182,24 @@ static int report_hops(struct hops *h, struct out *out)
 {
 	struct out page = {.fd = OUT_MEMORY};
 	const char *failed = sandbox_remain();
-	bool good;
+	bool good, found;
 
 	if (failed)
 		warnx("%s is read although this process cannot be confined: %s failed", io_name(h->folders[0]), failed);
-	good = hops_write(h, &page);
+	good = hops_write(h, &page, &found);
 	out_slice(out, out_contents(&page));
 	out_close(&page);
 	hops_free(h);
-	return cli_close(out, good ? EXIT_SUCCESS : EXIT_FAILURE);
+	return cli_close(out, !good ? EXIT_FAILURE : opt.fail && found ? EXIT_FOUND : EXIT_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
 	struct out out, page = {.fd = OUT_MEMORY};
 	const char *failed;
-	bool good = true;
+	bool good = true, found = false;
 	struct facts *f = &facts;
-	int html = -1;
+	int html = -1, status;
 	struct hops hops;
 
 	parse_options(argc, argv);
@@ -218,11 +219,12 @@ int main(int argc, char **argv)
 	sources_read(f);
 	good = f->trace && pass_run(f, opt.html, &out);
 	good &= !f->unread.len && (!opt.html || html >= 0);
-	write_answer(&page, f);
+	found = write_answer(&page, f);
 	if (html >= 0 && page.len)
 		good &= write_html(html, f, out_contents(&page));
 	out_slice(&out, out_contents(&page));
 	out_close(&page);
+	status = !good ? EXIT_FAILURE : opt.fail && found ? EXIT_FOUND : EXIT_SUCCESS;
 	facts_free(f);
-	return cli_close(&out, good ? EXIT_SUCCESS : EXIT_FAILURE);
+	return cli_close(&out, status);
 }

@@ -249,6 +249,7 @@ static const struct cli_option options[] = {
 	{'a', "all", NULL, "spans that have a parent as well", .flag = &opt.all},
 	{0, "admin", NULL, "admin requests as well; they have queue 0", .flag = &opt.admin},
 	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
+	{0, "human", NULL, "the table of a terminal, wherever it goes", .call = terminal_human},
 	{'j', "json", NULL, "span lines, one JSON object for each span, instead of text", .flag = &opt.json},
 	{'k', "key", "KEY=GLOB", "only spans with this value, such as host=db-1; may be given more than once",
 	 .call = add_key},
@@ -257,6 +258,8 @@ static const struct cli_option options[] = {
 	{'m', "min-us", "US", "only spans of at least US microseconds", .us = &opt.min_ns},
 	{'n', "slowest", "N", "only the N slowest spans, the slowest first", .count = &opt.slowest},
 	{0, "open", NULL, "only spans in flight at the end of the trace, the oldest first", .flag = &opt.open},
+	{0, "plain", NULL, "the table of a pipe: all columns, tabs between them, times in microseconds",
+	 .call = terminal_tabs},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{'s', "story", NULL, "after each span all its entries, with the time before each", .flag = &opt.story},
 	{0, "stuck", "US", "also spans in flight for US microseconds, as soon as they are", .us = &opt.stuck_ns},
@@ -275,7 +278,7 @@ static const struct cli cli = {
 	.options = options,
 	.former = (const struct cli_former[]){{'t', "tpoint", "is gone: -j | grep '\"BDEV_IO_DONE\"' chooses by state"},
 					      {'w', "owner", "is gone: -k owner=GLOB chooses by owner"},
-					      {0, "wide", "is gone: a pipe gets all columns, as in | cat"},
+					      {0, "wide", "is now --plain"},
 					      {}},
 };
 

@@ -23,6 +23,20 @@ void terminal_color(const char *when)
 		cli_usage("--color: '%s' is none of always, never and auto", when);
 }
 
+static enum { OF_OUTPUT, HUMAN, PLAIN } form;
+
+void terminal_human(const char *unused)
+{
+	(void)unused;
+	form = HUMAN;
+}
+
+void terminal_tabs(const char *unused)
+{
+	(void)unused;
+	form = PLAIN;
+}
+
 static bool is_set(const char *variable)
 {
 	const char *value = getenv(variable);
@@ -54,7 +68,7 @@ static unsigned width(void)
 struct terminal terminal_open(void)
 {
 	return (struct terminal){
-		.width = width(), .color = wants_color(), .plain = !is_set("COLUMNS") && !isatty(STDOUT_FILENO)};
+		.width = width(), .color = wants_color(), .plain = form ? form == PLAIN : !isatty(STDOUT_FILENO)};
 }
 
 void terminal_paint(const struct terminal *t, struct out *out, const char *sgr)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Text for people: how wide its lines may be, and whether they have colours. Tables are for people on a terminal, and
- * where $COLUMNS says how wide they are to be; elsewhere they are plain, for sort and awk. A tool that prints tables
- * has this option:
+ * Text for people: how wide its lines may be, and whether they have colours. Tables are for people on a terminal only:
+ * elsewhere they are plain, for sort and awk. A tool that prints tables may have these options:
  *
  *	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
+ *	{0, "human", NULL, "the table of a terminal, wherever it goes", .call = terminal_human},
+ *	{0, "plain", NULL, "the table of a pipe: tabs, microseconds, all columns", .call = terminal_tabs},
  */
 #pragma once
 
@@ -29,6 +30,10 @@ enum {
 
 /* The argument of --color. Anything but always, never and auto is a usage error. */
 void terminal_color(const char *when);
+
+/* Options without an argument. Of several, the last one counts. */
+void terminal_human(const char *unused);
+void terminal_tabs(const char *unused);
 
 /*
  * What is known of standard output, after cli_parse(). The width is that of $COLUMNS, or of the terminal. With --color
