@@ -73,10 +73,7 @@ static const struct reader {
 	enum kind kind;
 	const char *variants[VARIANTS][ARGS];
 } readers[] = {
-	{READER("trace-dump", "trace-file", 5),
-	 NULL,
-	 TRACE,
-	 {{"-a"}, {"-idO"}, {"-i"}, {"-w", "*", "-t", "*", "--until", "9"}}},
+	{READER("trace-dump", "trace-file", 5), NULL, TRACE, {{"-a"}, {"-idO"}, {"-i"}, {"-t", "*", "--until", "9"}}},
 	{READER("trace-dump", "spdk-json", 8), NULL, TEXT, {{"-t", "*"}, {"-idO"}, {"-i"}}},
 	{READER("trace-dump", "clock-lines", 10),
 	 document,
@@ -85,7 +82,7 @@ static const struct reader {
 	{READER("trace-join", "trace-lines", 30),
 	 lifetimes,
 	 TEXT,
-	 {{"-l", "FILE"}, {"-l", "FILE", "-t", "A*"}, {"-s", "-l", "FILE"}}},
+	 {{"-l", "FILE"}, {"-ql", "FILE"}, {"-s", "-l", "FILE"}}},
 	{READER("trace-join", "trace-lines-json", 90), lifetimes, ANYTHING, {{"-j", "-l", "FILE"}}},
 	{READER("trace-latency", "trace-lines-latency", 30),
 	 NULL,
@@ -101,7 +98,7 @@ static const struct reader {
 	{READER("trace-spans", "trace-lines-spans", 40),
 	 NULL,
 	 TEXT,
-	 {{"-as"}, {"--open", "-n", "3", "-k", "owner=*1*"}, {"--stuck", "1", "-s", "-t", "A*"}}},
+	 {{"-as"}, {"--open", "-n", "3", "-k", "owner=*1*"}, {"--stuck", "1", "-s"}}},
 	{READER("trace-spans", "trace-lines-spans-json", 50),
 	 NULL,
 	 JSON,

@@ -66,7 +66,6 @@ may_fail() { # COMMAND...
     may_fail trace-join -l in in 2>&1 >/dev/null | no_controls
     may_fail qpair-lifetimes -O in in 2>&1 >/dev/null | no_controls
     may_fail trace-latency --merge in 2>&1 >/dev/null | no_controls
-    ! command -v usdt-gen >/dev/null || may_fail usdt-gen -f in 2>&1 >/dev/null | no_controls
 }
 
 @test "no message has a control character of a file's name" {

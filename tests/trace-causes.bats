@@ -530,12 +530,6 @@ in flight at the end: 40, the oldest for 5.00 s
     equal "$(trace-causes -j in | jq -c .failed)" null
 }
 
-@test "-n limits the findings" {
-    { fast; requests 50 20000 2000 h Slow '"bdev":1000.000,"network":1000.000' ',"off_cpu":900.000,"off_cpu_by":{"x":900.000}'; } >in
-    equal "$(causes | wc -l)" 2
-    equal "$(causes -n 1)" "$(causes | head -n 1)"
-}
-
 @test "--against compares with an earlier trace" {
     fast >base
     requests 1000 0 15 ok Fast '"bdev":15.000' >in
@@ -613,7 +607,7 @@ in flight at the end: 40, the oldest for 5.00 s
 
 -j --open
 --ledger
--g args.qpair.hostnqn -n 1
+-g args.qpair.hostnqn
 -g io.type -j
 -k args.qpair.hostnqn=*db-1
 -k type=write -k waits=*buffer*
