@@ -19,7 +19,7 @@ sleep_until_printed() {
 
 # Whether its sleeps are there.
 same_sleeps() {
-    grep -q ' sleeper .* blocked in nanosleep, woken by ' "$2"
+    grep -q $'\tsleeper\t.*\tblocked in nanosleep, woken by ' "$2"
 }
 
 @test "offcpusnoop prints when a thread does not run, or says what is wrong" {
