@@ -160,7 +160,8 @@ fi
     echo '{"part":"trace","file":"trace.bin","status":"done"}' >folder/parts.jsonl
     cp folder/parts.jsonl folder/rpc.jsonl
     trace-dump -q folder/trace.bin >folder/offcpu.jsonl
-    nth=1
+    # the first one looks at what the trace is
+    nth=2
     for file in usdt.txt parts.jsonl rpc.jsonl offcpu.jsonl; do
         LD_PRELOAD="$FAULTS" FAULT_IN=trace-report FAULT_CALL=pread FAULT_NTH=$nth FAULT=5 status_is 1 trace-report folder
         equal "$stderr" "trace-report: folder/$file: Input/output error"
@@ -169,7 +170,7 @@ fi
         # the next one, after its end
         nth=$((nth + 2))
     done
-    LD_PRELOAD="$FAULTS" FAULT_IN=trace-report FAULT_CALL=read FAULT_NTH=1 FAULT=5 status_is 1 trace-report folder
+    LD_PRELOAD="$FAULTS" FAULT_IN=trace-report FAULT_CALL=read FAULT_NTH=2 FAULT=5 status_is 1 trace-report folder
     says 'trace-report: folder/usdt.txt: Input/output error'
     grep -qx '  names      none, but addresses: what has those of hosts could not be read' <<<"$output"
 }
