@@ -8,7 +8,7 @@ load helpers
     folder="a b'c \$x; touch ran; '"
     copy_sources "$folder"
     for _ in 1 2; do
-        make -C "$folder" CFLAGS=-O0 build/trace-join >log 2>&1 || { cat log; return 1; }
+        make -C "$folder" MAKEFLAGS= CFLAGS=-O0 build/trace-join >log 2>&1 || { cat log; return 1; }
     done
     # the second time nothing has changed
     equal "$(grep -c ' CC ' log)" 0
@@ -17,7 +17,7 @@ load helpers
 }
 
 @test "without a compiler, make says how to get one" {
-    status_is 2 make -C "$ROOT" CC=nosuchcc B="$PWD/build"
+    status_is 2 make -C "$ROOT" MAKEFLAGS= CC=nosuchcc B="$PWD/build"
     says 'nosuchcc: not found; make deps installs a C compiler'
     equal "$(grep -c nosuchcc <<<"$stderr")" 1
 }
@@ -32,7 +32,7 @@ load helpers
             objects+=("build/${folder#*/}/to_${other##*/}.o")
         done
     done
-    run ! make -k -j2 -C sources "${objects[@]}"
+    run ! make -k -j2 -C sources MAKEFLAGS= "${objects[@]}"
     (cd sources/build/common && printf '%s\n' */to_*.o) | sed 's/\/to_/ /; s/\.o$//' >included
     grep -x 'model line' included
     # it says where there is a circle
@@ -42,6 +42,6 @@ load helpers
 @test "nothing is included by a path that goes up" {
     copy_sources sources
     sed -i '0,/#include "number.h"/s//&\n#include "..\/model\/spdk.h"/' sources/common/base/number.c
-    status_is 2 make -C sources build/trace-dump
+    status_is 2 make -C sources MAKEFLAGS= build/trace-dump
     says 'include "../model/spdk.h" without ../'
 }

@@ -31,7 +31,7 @@ packaged() {
 }
 
 release_in() { # FOLDER ARGUMENT...
-    make -C "$1" release "${@:2}" >log 2>&1 || { tail -n 50 log; return 1; }
+    make -C "$1" MAKEFLAGS= release "${@:2}" >log 2>&1 || { tail -n 50 log; return 1; }
 }
 
 @test "the version is the same everywhere" {
@@ -108,7 +108,7 @@ release_in() { # FOLDER ARGUMENT...
     rpm=$(echo one/build/release/spdk-trace-tools-"$VERSION"-*.rpm)
     equal "$(rpm -qp --qf '%{NAME} %{VERSION} %{LICENSE}' "$rpm")" "spdk-trace-tools $VERSION BSD-3-Clause AND (BSD-3-Clause OR GPL-2.0-only)"
     rpm -qlp "$rpm" | sed 's/\.gz$//' | grep -v -e '/usr/share/doc/' -e '/usr/share/licenses/' -e /usr/lib/ | sort >list
-    make -s -C "$ROOT" install DESTDIR="$PWD/installed" PREFIX=/usr PROGRAM_PREFIX=spdk- >log
+    make -s -C "$ROOT" MAKEFLAGS= install DESTDIR="$PWD/installed" PREFIX=/usr PROGRAM_PREFIX=spdk- >log
     same_lines "cd installed && find . -type f | grep -v ^./usr/share/doc/ | sed 's/^\.//' | sort" 'cat list'
     rpm -qlp "$rpm" | grep '/licenses/.*/LICENSE$'
     for document in README.md LICENSE docs/tutorial.md tests/data/slow-host.trace.gz; do
