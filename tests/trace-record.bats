@@ -320,7 +320,7 @@ L
     kill "$recorder"
     end_recording 1
     equal "$(part bio status) $(part bio lost) $(part usdt status) $(part usdt lost)" 'failed null done 16'
-    grep -q '^ *lost: unknown, as biosnoop has not said it$' cut/README
+    grep -q '^ *lost: unknown: biosnoop ended without a count$' cut/README
     # what is missing is no failure
     make_tool biosnoop 'while :; do sleep 0.02; done'
     rm tools/usdt-record
@@ -1044,7 +1044,7 @@ kill_watcher() {
     wait_for test -s out
     folder=$(cat out)
     equal "$(part trace status) $(part offcpu status) $(part bio status)" 'done done done'
-    equal "$(part trace lost) $(part offcpu lost) $(grep -c '^ *lost: unknown, as [a-z-]* goes on$' "$folder/README")" '0 null 3'
+    equal "$(part trace lost) $(part offcpu lost) $(grep -c '^ *lost: unknown: [a-z-]* is still recording$' "$folder/README")" '0 null 3'
     kill "$recorder"
     end_recording 1
 }

@@ -67,8 +67,8 @@ static void write_part_text(struct out *out, const struct part *p)
 	if (p->lost)
 		out_printf(out, "              lost: %" PRIu64 "\n", p->lost);
 	else if (p->argv[0] && !p->is_counted)
-		out_printf(out, "              lost: unknown, as %s %s\n", p->argv[0],
-			   part_is_running(p) ? "goes on" : "has not said it");
+		out_printf(out, "              lost: unknown: %s %s\n", p->argv[0],
+			   part_is_running(p) ? "is still recording" : "ended without a count");
 	if (p->why) {
 		out_text(out, p->status == PART_FAILED ? "              ended early: " : "              ");
 		out_visible(out, slice_of(p->why));

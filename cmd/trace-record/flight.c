@@ -221,7 +221,7 @@ static void wait_a_moment(struct flight *f)
 		watch_close(&f->watch);
 }
 
-/* Forgets the watcher, whose tools have ended. Keeps the first reason why one of them, p, has not seen all requests. */
+/* Closes the watcher after its tools have ended. Keeps the first reason why its tool p missed requests. */
 static void close_watcher(struct flight *f, const struct part *p, const char *why)
 {
 	char *visible = why ? utf8_visible_copy(why) : NULL;

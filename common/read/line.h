@@ -48,9 +48,9 @@ void line_write(struct line_writer *w, const struct entry *e, uint64_t base);
 void line_write_filled(struct line_writer *w, const struct entry *e, uint64_t base, struct traceline *l);
 
 /*
- * Sets l to what traceline_parse() would make of that line. There is none: us and
- * object_us are set only if their nanoseconds do not fit, and the arguments are as in a line, from the brace before
- * them to args_end. All is valid until the next call. l is all zero before the first one.
+ * Sets l to what traceline_parse() would make of that line, without writing it: us and object_us are set only if their
+ * nanoseconds do not fit. The arguments are as in a line, from the brace before them to args_end. All is valid until the
+ * next call. l is all zero before the first one.
  */
 void line_fill(struct line_writer *w, const struct entry *e, uint64_t base, struct traceline *l);
 
