@@ -49,8 +49,8 @@ void line_write_filled(struct line_writer *w, const struct entry *e, uint64_t ba
 
 /*
  * Sets l to what traceline_parse() would make of that line, without writing it: us and object_us are set only if their
- * nanoseconds do not fit. The arguments are as in a line, from the brace before them to args_end. All is valid until the
- * next call. l is all zero before the first one.
+ * nanoseconds do not fit. The arguments are as in a line, from the brace before them to args_end. All is valid until
+ * the next call. l is all zero before the first one.
  */
 void line_fill(struct line_writer *w, const struct entry *e, uint64_t base, struct traceline *l);
 
