@@ -215,3 +215,10 @@ x'
     equal "$(wc -l <<<"$output")" "$(wc -l <initiator.jsonl)"
     says 'trace-match: no command matches: are these traces of the same time'
 }
+
+@test "what is no trace is named once" {
+    mkdir a b
+    status_is 1 trace-match a b
+    equal "$stderr" 'trace-match: a: a directory, not trace lines; try: trace-report a, or a file in it
+trace-match: b: a directory, not trace lines; try: trace-report b, or a file in it'
+}

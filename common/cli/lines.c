@@ -269,11 +269,11 @@ int lines_close(struct lines *l, int error)
 		      l->faulty - COMPLAINTS_SHOWN == 1 ? "" : "s");
 	if (error == EMSGSIZE)
 		warnx("%s:%" PRIu64 ": a line of more than 64 MiB: this is not a text file", l->name, l->number + 1);
-	else if (l->is)
+	else if (l->is && !l->again)
 		kind_refuse(l->name, l->is, l->wanted, l->reader);
 	else if (error == ESTALE)
 		warnx("%s: was truncated or replaced, and is not followed any more", l->name);
-	else if (error)
+	else if (error && !l->is)
 		warnx("%s: %s", l->name, strerror(error));
 	if (l->fd > STDIN_FILENO)
 		close(l->fd);
