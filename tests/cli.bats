@@ -64,6 +64,9 @@ talkative() {
     command -v usdt-record >/dev/null || return 0
     # the options of the command
     status_is 127 usdt-record nosuchcommand -q --nothing
+    # a folder that may not be searched has none
+    mkdir -m 0 locked
+    PATH=$PWD/locked:$PATH status_is 127 usdt-record nosuchcommand
     status_is 2 offcpusnoop -p $$ 10 -j
     status_is 2 biosnoop 10 -n x
     says "biosnoop: -n 'x': a whole number above 0 is expected"

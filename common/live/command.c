@@ -48,7 +48,8 @@ int command_find(struct command *c, char **argv)
 		c->path = mem_printf("%.*s%s%s", n, p, n ? "/" : "./", argv[0]);
 		if (is_executable(c->path))
 			return 0;
-		if (errno == EACCES)
+		/* not what is in a folder that may not be searched */
+		if (errno == EACCES && access(c->path, F_OK) == 0)
 			error = EACCES;
 		free(c->path);
 		c->path = NULL;
