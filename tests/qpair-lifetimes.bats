@@ -900,7 +900,7 @@ qpair: begin=2010, owner=t301, ptr=0x20, thread=1, qid=1, subnqn='sub:1', hostnq
     equal "$(answer 5000 5010 sub:1 "1 1 $long 10.0.0.1:5000" | named_by "$one")" 'no name for 1 connection: the name of its host is missing'
     echo '{"method":"spdk_get_version"}' >none
     status_is 1 qpair-lifetimes --rpc none -O <(echo "$one")
-    says 'qpair-lifetimes: none: no answer of nvmf_subsystem_get_qpairs, which trace-record writes to rpc.jsonl'
+    says 'qpair-lifetimes: none: no answer of nvmf_subsystem_get_qpairs, which --rpc needs: trace-record asks for it'
     status_is 1 qpair-lifetimes --rpc missing -O <(echo "$one")
     says 'qpair-lifetimes: missing: No such file or directory'
     for arguments in '-F --rpc a b' '--rpc - -O - a' '--rpc - -O a -' '--rpc -'; do

@@ -85,10 +85,11 @@ static int read_answers(struct answers *a, const char *path)
 
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", lines.name);
+	lines_expect(&lines, KIND_ANSWERS, "qpair-lifetimes --rpc - PROBES");
 	status = lines_each(&lines, answers_add, a);
 	if (a->lists || status)
 		return status;
-	warnx("%s: no answer of nvmf_subsystem_get_qpairs, which trace-record writes to rpc.jsonl", lines.name);
+	warnx("%s: no answer of nvmf_subsystem_get_qpairs, which --rpc needs: trace-record asks for it", lines.name);
 	return -1;
 }
 
@@ -160,7 +161,7 @@ static void note_all(const struct pairing *p, const char *name)
 			   name);
 	if (!p->n && name)
 		cli_notice(opt.quiet,
-			   "%s: no line of the probe %s: nothing to name; hosts must connect while usdt-record records",
+			   "%s: no line of the probe %s: hosts must connect while usdt-record runs; --rpc names others",
 			   name, EVENTS_ADD_PROBE);
 	note_without_add(p, name);
 }

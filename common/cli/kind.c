@@ -34,6 +34,7 @@ static const char *const names[] = {
 	[KIND_LIFETIMES] = "lifetime lines",
 	[KIND_OWNERS] = "the owners of a trace",
 	[KIND_DESCRIPTIONS] = "what trace-dump -d or -i prints",
+	[KIND_ANSWERS] = "answers to JSON-RPC",
 	[KIND_ENCODED] = "encoded lines of trace-latency",
 	[KIND_SPANS] = "span lines",
 	[KIND_PERFETTO] = "a trace for Perfetto",
@@ -45,6 +46,7 @@ static const char *const names[] = {
 static const char *const wanted_names[] = {
 	[KIND_TRACE_FILE] = "an SPDK trace file",
 	[KIND_OWNERS] = "the owners that trace-dump -O prints",
+	[KIND_ANSWERS] = "rpc.jsonl of trace-record",
 	[KIND_ENCODED] = "what trace-latency -e prints",
 };
 
@@ -70,6 +72,8 @@ static const struct advice {
 	{BIT(KIND_SPDK_TEXT), ANY, "spdk_trace -j -f TRACE | trace-dump"},
 	{BIT(KIND_JOINED), ANY, "trace-join -j, which prints lines for other tools"},
 	{BIT(KIND_DESCRIPTIONS), ANY, "trace-dump without -d and -i"},
+	{BIT(KIND_ANSWERS), BIT(KIND_LIFETIMES), "qpair-lifetimes --rpc FILE PROBES | READER"},
+	{BIT(KIND_ANSWERS), ANY, "qpair-lifetimes --rpc FILE PROBES"},
 	{BIT(KIND_ENCODED), ANY, "trace-latency --merge FILE"},
 	{BIT(KIND_PERFETTO), ANY, "open it in ui.perfetto.dev"},
 	{BIT(KIND_SPANS) | BIT(KIND_SPANS_TEXT), ANY, "the trace lines that trace-spans read"},
@@ -138,6 +142,7 @@ static const struct {
 	{KIND_TRACE_LINES, {"tsc", "tpoint", "lcore"}}, {KIND_OWNERS, {"id", "description"}},
 	{KIND_DESCRIPTIONS, {"tpoint", "new_object"}},  {KIND_DESCRIPTIONS, {"tsc_rate", "layout"}},
 	{KIND_SPDK_JSON, {"tsc_rate", "tpoints"}},      {KIND_SPANS, {"tsc", "life", "states"}},
+	{KIND_ANSWERS, {"method", "begin", "end"}},
 };
 
 enum { NUM_JSON_KINDS = COUNT(json_kinds) };

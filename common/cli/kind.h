@@ -30,6 +30,7 @@ enum input_kind {
 	KIND_LIFETIMES,
 	KIND_OWNERS,       /* what trace-dump -O prints */
 	KIND_DESCRIPTIONS, /* what trace-dump -d and -i print */
+	KIND_ANSWERS,      /* rpc.jsonl of trace-record */
 	KIND_ENCODED,      /* what trace-latency -e prints */
 	KIND_SPANS,        /* what trace-spans -j prints */
 	KIND_PERFETTO,     /* what trace-perfetto prints */
