@@ -32,6 +32,7 @@ setup() {
     mkdir dir
     echo 'hello, world' >text
     echo '{"a":1}' >other.json
+    echo '{"method":"bdev_get_bdevs","time":"2026-11-21T13:14:15Z","begin":1,"end":2,"result":[]}' >answers
     head -c 3000 /dev/zero >zeros
     iconv -f UTF-8 -t UTF-16 lines >utf16
     printf 'TSC Rate: 2600000000\nTrace Size of lcore (0): 32768\n' >spdk.txt
@@ -99,6 +100,7 @@ recorded|the text of a tool that records|its option -j, which prints lines for o
 probes|probe lines|qpair-lifetimes probes | trace-join -l - TRACE-LINES
 lifetimes|lifetime lines|trace-join -l lifetimes TRACE-LINES
 owners|the owners of a trace|qpair-lifetimes -O owners PROBES
+answers|answers to JSON-RPC|qpair-lifetimes --rpc answers PROBES
 definitions|what trace-dump -d or -i prints|trace-dump without -d and -i
 info|what trace-dump -d or -i prints|trace-dump without -d and -i
 encoded|encoded lines of trace-latency|trace-latency --merge encoded
@@ -135,6 +137,8 @@ K
 1 % probes: probe lines, not the owners % qpair-lifetimes -O probes probes
 1 % lifetimes: lifetime lines, not probe lines; try: trace-join -l lifetimes TRACE-LINES % qpair-lifetimes lifetimes
 1 % lifetimes: lifetime lines, not the owners % qpair-lifetimes -O lifetimes probes
+1 % lifetimes: lifetime lines, not rpc.jsonl of trace-record; try: trace-join -l % qpair-lifetimes --rpc lifetimes probes
+1 % answers: answers to JSON-RPC, not lifetime lines; try: qpair-lifetimes --rpc answers PROBES | % trace-join -l answers lines
 1 % owners: the owners of a trace, not lifetime lines; try: qpair-lifetimes -O owners PROBES % trace-join -l owners lines
 1 % owners: the owners of a trace, not probe lines; try: qpair-lifetimes -O owners PROBES % qpair-lifetimes owners
 1 % <stdin>: the text of trace-join, not trace lines; try: trace-join -j % trace-join -l lifetimes lines | trace-latency -g args.qpair.hostnqn
@@ -152,7 +156,7 @@ K
 1 % table:1: not a trace line % trace-latency table
 1 % text:1: not a trace line % trace-join text
 1 % text:1: not a line of trace-latency -e: it has no tab % trace-latency --merge text
-0 % text: no line of the probe nvmf_poll_group_add_qpair: nothing to name % qpair-lifetimes text
+0 % text: no line of the probe nvmf_poll_group_add_qpair: hosts must connect while usdt-record runs; --rpc % qpair-lifetimes text
 1 % text: no lifetime lines, which qpair-lifetimes prints: nothing can be named % trace-join -l text lines
 1 % other.json: no owners, which trace-dump -O prints % qpair-lifetimes -O other.json probes
 T
@@ -343,8 +347,8 @@ T
 2 % standard input is no probe lines: name a file % trace-report lines -
 2 % 'c': more than a folder, or a trace and what usdt-record recorded with it % trace-report a b c
 2 % 'b': more than a folder % trace-report . b
-2 % -p '': no process id: is the process running? % trace-report -p ''
-2 % -p is for one process; of several, try: trace-record -p 1 -p 2 % trace-report -p 1 -p 2
+2 % -p '': an id is missing: is the process running? % trace-report -p ''
+2 % 'x': of several processes, only the traces are read % trace-report -p 1 -p 2 x
 2 % --html '-': give the name of a file % trace-report --html - trace
 1 % trace-report: .: no trace.bin, as is in a folder of trace-record % trace-report .
 1 % trace-report: spans: span lines, not trace lines; try: the trace lines that trace-spans read % trace-report spans

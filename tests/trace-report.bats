@@ -1208,6 +1208,25 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     says "trace-report: no trace of process ${name##*pid}: it is not running, and there is no /dev/shm/"
 }
 
+@test "the traces of several processes" {
+    local pid pids=()
+    [ -w /dev/shm ] || lacks 'no /dev/shm to write to'
+    for side in initiator initiator-target; do
+        sleep 30 &
+        pid=$!
+        kill $pid
+        wait $pid || true
+        gzip -dc "$DATA/$side.trace.gz" >"/dev/shm/${side}_trace.pid$pid"
+        pids+=("$pid")
+    done
+    status_is 0 trace-report -p "${pids[0]}" -p "${pids[1]}"
+    rm /dev/shm/initiator_trace.pid"${pids[0]}" /dev/shm/initiator-target_trace.pid"${pids[1]}"
+    grep -q "^cause: bdev Slow of initiator-target.${pids[1]}, leg Nvme0n1 of initiator.${pids[0]}, " <<<"$output"
+    grep -qx "see: trace-report -p ${pids[1]}" <<<"$output"
+    status_is 1 trace-report -p "${pids[0]}" -p "${pids[1]}"
+    says "trace-report: no trace of process ${pids[0]}: it is not running, and there is no /dev/shm/"
+}
+
 @test "folders of several processes: side, hop and leg are named first" {
     for side in initiator initiator-target; do
         mkdir $side
@@ -1235,9 +1254,14 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     status_is 0 trace-report both
     if grep ' reactor of target.34' <<<"$output"; then false; fi
     status_is 2 trace-report -j both
-    says 'trace-report: of several processes, only the page is printed; give the folder of one'
+    says 'trace-report: of several processes, only the page is printed; give one of them'
     status_is 2 trace-report x=both/host.12 x=both/target.34
     says "trace-report: two processes are called 'x': NAME=FOLDER gives another name"
+    # the first equals sign of a path is no name's
+    mkdir x=y
+    cp -r both/* x=y
+    status_is 0 trace-report x=y
+    grep -q '^cause: bdev Slow of target.34, leg Nvme0n1 of host.12' <<<"$output"
     mkdir one
     mv both/host.12 one
     status_is 1 trace-report one

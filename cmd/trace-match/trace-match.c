@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,24 +40,6 @@ static const struct cli cli = {
 	.options = options,
 };
 
-/* The path of a copy, in memory, of what cannot be read twice. */
-static char *copy(int from, const char *name)
-{
-	int to = memfd_create("copy", MFD_CLOEXEC);
-	char block[IO_BLOCK];
-	ssize_t n;
-
-	if (to < 0)
-		err(EXIT_FAILURE, "%s: no file for a copy of it", name);
-	while ((n = io_read(from, block, sizeof(block))) > 0)
-		if (io_write(to, block, n) != 0)
-			err(EXIT_FAILURE, "%s: a copy of it", name);
-	if (n < 0)
-		err(EXIT_FAILURE, "%s", name);
-	/* the descriptor stays open */
-	return mem_printf("/proc/self/fd/%d", to);
-}
-
 /* Returns its path, or that of a copy of what can only be read once. */
 static char *find_path(const char *path, const char *name)
 {
@@ -71,7 +52,9 @@ static char *find_path(const char *path, const char *name)
 	if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
 		result = mem_copy(slice_of(strcmp(path, "-") == 0 ? "/proc/self/fd/0" : path));
 	else
-		result = copy(fd, name);
+		result = io_copy(fd);
+	if (!result)
+		err(EXIT_FAILURE, "%s: a copy of it", name);
 	if (fd != STDIN_FILENO)
 		close(fd);
 	return result;

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "floor.h"
@@ -15,6 +16,7 @@
 #include "livenames.h"
 #include "mem.h"
 #include "number.h"
+#include "process.h"
 #include "reactors.h"
 #include "recording.h"
 #include "search.h"
@@ -113,14 +115,58 @@ static void find_inside(struct hops *h, const char *folder)
 
 static void name_process(struct hops *h, size_t i)
 {
-	h->folders[i] = (char *)side_name(&h->m.sides[i], h->folders[i]);
+	if (h->are_owned)
+		side_name(&h->m.sides[i], basename(h->folders[i]));
+	else
+		h->folders[i] = (char *)side_name(&h->m.sides[i], h->folders[i]);
 	for (size_t k = 0; k < i; k++)
 		if (slice_equal(h->m.sides[i].name, h->m.sides[k].name))
 			cli_usage("two processes are called '%s': NAME=FOLDER gives another name",
 				  h->m.sides[i].name.p);
 }
 
-bool hops_find(struct hops *h, int n, char **operands, struct out *out)
+/* Sets the path to that of a copy, as the trace is now: it is read twice. Returns what the process is called. */
+static char *copy_trace(pid_t pid, char **path)
+{
+	char *error, *trace, *name, *end;
+	int fd;
+
+	trace = process_open_trace(pid, &fd, &error);
+	if (!trace)
+		errx(EXIT_FAILURE, "%s", error);
+	*path = io_copy(fd);
+	if (!*path)
+		err(EXIT_FAILURE, "%s: a copy of it", io_name(trace));
+	close(fd);
+	name = basename(trace);
+	end = strstr(name, "_trace.");
+	name = mem_printf("%.*s.%d", end ? (int)(end - name) : (int)strlen(name), name, pid);
+	free(trace);
+	return name;
+}
+
+/* Opens the trace of a process, and when its threads did not run. */
+static void open_process(struct hops *h, size_t i, struct out *out)
+{
+	char **paths = &h->paths[2 * i];
+
+	if (!h->pids)
+		paths[0] = trace_of(h->folders[i]);
+	h->m.sides[i].file = io_name(h->pids ? h->folders[i] : paths[0]);
+	if (each_traceline_open(&h->files[i], paths[0], "trace-report", out) != 0 ||
+	    each_traceline_open(&h->again[i], paths[0], "trace-report", out) != 0)
+		err(EXIT_FAILURE, "%s", h->m.sides[i].file);
+	h->files[i].lines.name = h->again[i].lines.name = h->m.sides[i].file;
+	h->again[i].quiet = h->again[i].lines.again = true;
+	if (h->pids)
+		return;
+	paths[1] = mem_printf("%s/%s", h->folders[i], RECORDING_OFFCPU);
+	h->has_away[i] = each_traceline_open(&h->away[i], paths[1], "offcpusnoop -j", out) == 0;
+	if (!h->has_away[i] && errno != ENOENT)
+		warn("%s", io_name(paths[1]));
+}
+
+bool hops_find(struct hops *h, int n, char **operands, const pid_t *pids, struct out *out)
 {
 	*h = (struct hops){};
 	for (int i = 0; n > 1 && i < n; i++) {
@@ -129,16 +175,24 @@ bool hops_find(struct hops *h, int n, char **operands, struct out *out)
 		if (!has_trace(operands[i]) && !(equals && has_trace(equals + 1)))
 			return false;
 	}
-	if (n > 1) {
+	if (pids[0]) {
+		h->pids = pids;
+		while (h->n < CLI_IDS && pids[h->n])
+			h->n++;
+	} else if (n > 1) {
 		h->folders = operands;
 		h->n = n;
 	} else if (n == 1 && !has_trace(operands[0])) {
 		find_inside(h, operands[0]);
-		h->are_inside = true;
+		h->are_owned = true;
 	}
 	if (h->n < 2) {
 		hops_free(h);
 		return false;
+	}
+	if (h->pids) {
+		h->folders = mem_array(h->n, sizeof(*h->folders));
+		h->are_owned = true;
 	}
 	h->m.n = h->n;
 	h->m.sides = mem_array(h->n, sizeof(*h->m.sides));
@@ -148,19 +202,10 @@ bool hops_find(struct hops *h, int n, char **operands, struct out *out)
 	h->has_away = mem_array(h->n, sizeof(*h->has_away));
 	h->paths = mem_array(2 * h->n, sizeof(*h->paths));
 	for (size_t i = 0; i < h->n; i++) {
-		char *path;
-
+		if (h->pids)
+			h->folders[i] = copy_trace(pids[i], &h->paths[2 * i]);
 		name_process(h, i);
-		path = h->paths[2 * i] = trace_of(h->folders[i]);
-		h->m.sides[i].file = io_name(path);
-		if (each_traceline_open(&h->files[i], path, "trace-report", out) != 0 ||
-		    each_traceline_open(&h->again[i], path, "trace-report", out) != 0)
-			err(EXIT_FAILURE, "%s", io_name(path));
-		h->again[i].quiet = h->again[i].lines.again = true;
-		path = h->paths[2 * i + 1] = mem_printf("%s/%s", h->folders[i], RECORDING_OFFCPU);
-		h->has_away[i] = each_traceline_open(&h->away[i], path, "offcpusnoop -j", out) == 0;
-		if (!h->has_away[i] && errno != ENOENT)
-			warn("%s", io_name(path));
+		open_process(h, i, out);
 	}
 	return true;
 }
@@ -574,7 +619,10 @@ bool hops_write(struct hops *h, struct out *page, bool *found)
 	out_char(page, '\n');
 	for (size_t i = 0; i < h->n; i++) {
 		out_text(page, "see: trace-report ");
-		out_word(page, slice_of(h->folders[i]));
+		if (h->pids)
+			out_printf(page, "-p %d", h->pids[i]);
+		else
+			out_word(page, slice_of(h->folders[i]));
 		out_char(page, '\n');
 	}
 	good &= l.num_parts > 0;
@@ -589,9 +637,9 @@ void hops_free(struct hops *h)
 		free(h->paths[2 * i]);
 		free(h->paths[2 * i + 1]);
 	}
-	for (size_t i = 0; i < h->n && h->are_inside; i++)
+	for (size_t i = 0; i < h->n && h->are_owned; i++)
 		free(h->folders[i]);
-	if (h->are_inside)
+	if (h->are_owned)
 		free(h->folders);
 	free(h->m.sides);
 	free(h->paths);

@@ -10,8 +10,9 @@
 
 struct hops {
 	size_t n;
-	char **folders;                       /* of the processes */
-	bool are_inside;                      /* another one, and owned; else they are operands */
+	char **folders;                       /* of the processes, or what these are called */
+	bool are_owned;                       /* else they are operands */
+	const pid_t *pids;                    /* NULL: they are folders */
 	char **paths;                         /* of their files, two of each; owned */
 	struct matching m;                    /* of them */
 	struct each_traceline *files, *again; /* their traces, read twice */
@@ -20,11 +21,11 @@ struct hops {
 };
 
 /*
- * Finds the folders of several processes: those that are given, as FOLDER or NAME=FOLDER, or those in the only one, as
- * trace-record makes them, and opens their traces. Returns false if it is none of several. A mistake is a usage error;
- * exits after a message if a trace cannot be opened.
+ * Finds several processes: those with these CLI_IDS ids, of which unused ones are 0, the folders that are given, as
+ * FOLDER or NAME=FOLDER, or those in the only one, as trace-record makes them, and opens their traces. Returns false if
+ * there are not several. A mistake is a usage error; exits after a message if a trace cannot be opened.
  */
-bool hops_find(struct hops *h, int n, char **operands, struct out *out);
+bool hops_find(struct hops *h, int n, char **operands, const pid_t *pids, struct out *out);
 
 /* Reads the traces, and writes the page; found: a cause. Returns whether all was good, else after a message. */
 bool hops_write(struct hops *h, struct out *page, bool *found);

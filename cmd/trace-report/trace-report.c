@@ -27,6 +27,7 @@
 static struct {
 	const char *html; /* a file; NULL: none is written */
 	bool json, fail;
+	pid_t pids[CLI_IDS];
 } opt;
 
 static struct facts facts = {.unread.fd = OUT_MEMORY, .until = UINT64_MAX, .num_slowest = FACTS_SLOWEST};
@@ -39,13 +40,6 @@ static void add_key(const char *argument)
 
 	if (error)
 		cli_usage("'%s': %s", argument, error);
-}
-
-static void set_pid(const char *argument)
-{
-	if (facts.pid)
-		cli_usage("-p is for one process; of several, try: trace-record -p %d -p %s", facts.pid, argument);
-	facts.pid = cli_pid("-p", argument);
 }
 
 static void add_story(const char *argument)
@@ -63,7 +57,7 @@ static const struct cli_option options[] = {
 	{'k', "key", "KEY=GLOB", "only requests with this value, such as host=db-1; may be given more than once",
 	 .call = add_key},
 	{'n', "slowest", "N", "list the N slowest requests; default 3", .count = &facts.num_slowest},
-	{'p', "pid", "PID", "the trace of this process, as it is now", .call = set_pid},
+	{'p', "pid", "PID", "the trace of this process, as it is now; may be given more than once", .ids = opt.pids},
 	{'q', "quiet", NULL, "neither what was recorded nor commands", .flag = &facts.is_short},
 	{0, "since", "US", "only requests that lived after this time, in microseconds as they are printed",
 	 .time = &facts.since},
@@ -155,6 +149,9 @@ static void parse_options(int argc, char **argv)
 		cli_usage("%s and --html exclude each other", opt.json ? "-j" : "--story");
 	if (opt.html && strcmp(opt.html, "-") == 0)
 		cli_usage("--html '-': give the name of a file: the page is printed as well");
+	if (opt.pids[1] && optind < argc)
+		cli_usage("'%s': of several processes, only the traces are read", argv[optind]);
+	facts.pid = opt.pids[0];
 	if (facts.since > facts.until)
 		cli_usage("--since is after --until: no time is between them");
 	if (facts.num_slowest > SLOWEST_MAX)
@@ -204,9 +201,9 @@ int main(int argc, char **argv)
 
 	parse_options(argc, argv);
 	out_open(&out, STDOUT_FILENO);
-	if (!facts.pid && hops_find(&hops, argc - optind, argv + optind, &out)) {
+	if (hops_find(&hops, argc - optind, argv + optind, opt.pids, &out)) {
 		if (opt.html || opt.json || facts.keys.n || facts.since || facts.until != UINT64_MAX)
-			cli_usage("of several processes, only the page is printed; give the folder of one");
+			cli_usage("of several processes, only the page is printed; give one of them");
 		return report_hops(&hops, &out);
 	}
 	if (opt.html)

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "mem.h"
@@ -87,4 +88,16 @@ int io_write(int fd, const void *buf, size_t n)
 		}
 	}
 	return 0;
+}
+
+char *io_copy(int from)
+{
+	int to = memfd_create("copy", MFD_CLOEXEC);
+	char block[IO_BLOCK];
+	ssize_t n = -1;
+
+	while (to >= 0 && (n = io_read(from, block, sizeof(block))) > 0)
+		if (io_write(to, block, n) != 0)
+			return NULL;
+	return n == 0 ? mem_printf("/proc/self/fd/%d", to) : NULL;
 }
