@@ -55,7 +55,7 @@ r   NEW        READY     3   30 ns   30 ns   50 ns   50 ns    2.9 *
 L
     status_is 0 trace-latency in
     diff want - <<<"$output"
-    equal "$stderr" 'trace-latency: in: 1 object has no whole life: it was in progress at the end'
+    equal "$stderr" 'trace-latency: in: 1 object was in progress at the end, and has no whole life'
     status_is 0 trace-latency -q in
     equal "$stderr" ''
 }
@@ -69,7 +69,7 @@ L
     } >in
     status_is 0 trace-latency -j in
     equal "$(rows <<<"$output")" 'NEW>READY:3:0.1 '
-    says 'trace-latency: in: 3 objects have no whole life: they were in progress at the end'
+    says 'trace-latency: in: 3 objects were in progress at the end, and have no whole life'
     equal "$(trace-spans -jq --open in | wc -l)" 3
     equal "$(trace-latency -jq --rates in)" ''
 }
@@ -137,7 +137,7 @@ L
     } >in
     status_is 0 trace-latency -j in
     says 'trace-latency: in: 3 objects left out: their creation is not in the trace'
-    says 'trace-latency: in: 2 objects have no whole life: they were in progress at the end'
+    says 'trace-latency: in: 2 objects were in progress at the end, and have no whole life'
     equal "$(rows <<<"$output")" 'life:2:1.52 READY>DONE:2:1.5 NEW>READY:4:0.048 '
 }
 
@@ -151,7 +151,7 @@ L
     equal "$(rows <<<"$output")" 'life:2:1.52 '
     status_is 1 sh 'grep NEW in | trace-latency'
     equal "$output" ''
-    says 'trace-latency: <stdin>: 3 objects have no whole life: their creation is their only entry'
+    says 'trace-latency: <stdin>: 3 objects have one entry, and no whole life'
     says 'trace-latency: <stdin>: no object was seen in two states: nothing to measure'
 }
 
@@ -440,14 +440,14 @@ L
     { grep -v 'NEW.*host-b' in; entry 9.000 TCP_REQ_NEW r2 - 0x50; } >cut-off
     status_is 0 trace-latency --layers -j cut-off
     equal "$(jq -c .count <<<"$output")" 2
-    says 'trace-latency: cut-off: 1 request left out: it started before the trace, or was in progress at its end; it took longer than 0 ns: trace-spans -n shows it'
+    says 'trace-latency: cut-off: 1 request left out: cut by the start or end of the trace, after more than 0 ns; trace-spans -n shows it'
     { cat cut-off; entry 9000.000 TCP_REQ_NEW r3 - 0x60; entry 9001.000 TCP_REQ_COMPLETED r3 1.000 0x60; } >slow
     status_is 0 trace-latency --layers -q slow
     equal "$stderr" ''
     status_is 0 trace-latency --layers slow
-    says 'trace-latency: slow: 1 request left out: it started before the trace, or was in progress at its end; it took longer than 8.99 ms: trace-spans -n shows it'
+    says 'trace-latency: slow: 1 request left out: cut by the start or end of the trace, after more than 8.99 ms; trace-spans -n shows it'
     status_is 0 trace-latency slow
-    says 'trace-latency: slow: 1 request has no whole life: it started before the trace, or was in progress at its end; it took longer than 8.99 ms: trace-spans -n shows it'
+    says 'trace-latency: slow: 1 request has no whole life: cut by the start or end of the trace, after more than 8.99 ms; trace-spans -n shows it'
     # a known creation before the first line: the time until then has a layer of its own
     printf '%s\n' '{"tsc":1,"us":4.000,"lcore":0,"tpoint":"TCP_REQ_EXECUTING","object":{"id":"r1","us":3.000,"value":"0x10"}}' \
         '{"tsc":1,"us":5.000,"lcore":0,"tpoint":"TCP_REQ_COMPLETED","object":{"id":"r1","us":4.000,"value":"0x10"}}' >before
@@ -495,7 +495,7 @@ held() {
         entry 90.000 TCP_REQ_COMPLETED r2 9.000 0x20
     } >in
     status_is 0 trace-latency -j in
-    says 'trace-latency: in: 1 object has no whole life: it was in flight where entries are missing'
+    says 'trace-latency: in: 1 object was in flight where entries are missing, and has no whole life'
     equal "$(jq -c 'select(.life) | [.count, .mean]' <<<"$output" | plain)" '[2,14.5]'
     status_is 0 trace-latency --layers -j in
     says '1 request left out: '

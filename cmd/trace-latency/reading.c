@@ -133,13 +133,10 @@ static const struct note others[] = {
 	{COUNTER(sums.counts.uncovered[COVERAGE_BIOSNOOP]),
 	 "request{ is|s are} not within the recording of biosnoop: disk is that of the others"},
 	{COUNTER(sums.counts.unknown), "object{|s} left out: {its|their} creation is not in the trace"},
-	{COUNTER(sums.counts.in_progress),
-	 "{object has no whole life: it was|objects have no whole life: they were} in progress at the end"},
-	{COUNTER(sums.counts.lost), "{object has no whole life: it was|objects have no whole life: they were} in "
-				    "flight where entries are missing"},
-	{COUNTER(sums.counts.single_entry),
-	 "{object has no whole life: its creation is its|objects have no whole life: their creation is their} only "
-	 "entry"},
+	{COUNTER(sums.counts.in_progress), "object{ was|s were} in progress at the end, and {has|have} no whole life"},
+	{COUNTER(sums.counts.lost),
+	 "object{ was|s were} in flight where entries are missing, and {has|have} no whole life"},
+	{COUNTER(sums.counts.single_entry), "object{ has|s have} one entry, and no whole life"},
 	{COUNTER(sums.counts.no_peak), "request{ counts|s count} in no peak: {it|they} ended too long before others"},
 	{COUNTER(spans.late), "{entry left out: its object|entries left out: their objects} had ended"},
 	{COUNTER(spans.beyond),
@@ -167,8 +164,8 @@ static void note_incomplete(const struct reading *r, const char *name)
 	out_duration_text(&text, counts->longest);
 	cli_count(false, counts->incomplete,
 		  "%s: %" PRIu64
-		  " request{|s} %s: {it|they} started before the trace, or {was|were} in progress at its end; "
-		  "{it|one of them} took longer than %.*s: trace-spans -n shows {it|them}",
+		  " request{|s} %s: cut by the start or end of the trace, {|one }after more than %.*s; trace-spans -n "
+		  "shows {it|them}",
 		  name, counts->incomplete,
 		  leaves_out                ? "left out"
 		  : counts->incomplete == 1 ? "has no whole life"
