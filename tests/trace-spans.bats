@@ -542,9 +542,9 @@ L
     # whichever object is at work
     status_is 0 sh "trace-spans -j -k id=r2 in | jq -c .self"
     plain <<<"$output" | diff - <(echo '{"r":4.3,"s":13.7}')
-    # the slowest are those with the longest time to their reply
+    # the slowest are those with the longest life, replies and all
     ids() { trace-spans -q -j -k id='r*' "$@" in | jq -r .id | tr '\n' ' '; }
-    equal "$(ids -n 3)" 'r2 r5 r6 '
+    equal "$(ids -n 3)" 'r2 r1 r5 '
     equal "$(ids -m 5)" 'r1 r2 r5 '
     # after the reply, zero copy releases its buffer
     request_at 3 300 303.000 TCP_REQ_TRANSFER_C2H 304.000 TCP_REQ_COMPLETED 304.100 TCP_REQ_AWAIT_ZCPY_RLS 305.000 TCP_REQ_COMPLETED >in

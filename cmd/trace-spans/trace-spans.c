@@ -178,7 +178,7 @@ static void print_span(void *context, const struct span *s)
 	else if (opt.open)
 		rank_span(t, s, ns);
 	else
-		rank_slowest(t, s, s->open ? ns : spans_to_reply(&t->measured.spans, s));
+		rank_slowest(t, s, ns);
 }
 
 static void print_stuck(void *context, const struct span *s)
