@@ -169,5 +169,5 @@ runs_as_shown() { # PAGE FROM TO COMMANDS
 
 @test "the tutorial shows what the tools print" {
     slow_host nvmf_trace.pid1234 usdt.txt
-    runs_as_shown docs/tutorial.md '## Whose requests are slow' '## What to do' 9
+    runs_as_shown docs/tutorial.md '## Whose requests are slow' '## What to do' 8
 }
