@@ -210,6 +210,13 @@ trace-latency --wide is now --plain
 trace-latency --fail-over is gone: --against FILE -j has .change.p99, for jq -e
 trace-merge -s is now an operand: NAME=FILE
 trace-merge --source is now an operand: NAME=FILE
+trace-causes --color is gone: NO_COLOR=1 or CLICOLOR_FORCE=1 in the environment says it
+trace-latency --color is gone: NO_COLOR=1 or CLICOLOR_FORCE=1 in the environment says it
+trace-report --color is gone: NO_COLOR=1 or CLICOLOR_FORCE=1 in the environment says it
+trace-spans --color is gone: NO_COLOR=1 or CLICOLOR_FORCE=1 in the environment says it
+trace-causes --percent is gone: -m US, such as a p99 of trace-latency, says it
+usdt-gen -j is gone: each line of -l has the same fields
+usdt-gen --json is gone: each line of -l has the same fields
 usdt-record --no-owners is gone; grep -v '^owner: ' leaves these lines out
 usdt-record --perf-events is gone
 F

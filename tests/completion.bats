@@ -116,7 +116,6 @@ completes() { # SHELL
     equal "$($offers trace-spans -k ty)" 'type='
     equal "$($offers trace-causes --key ty)" 'type='
     equal "$($offers trace-causes -g b | sort | paste -sd ' ')" 'bdev blocks bytes'
-    equal "$($offers trace-latency --color a | sort | paste -sd ' ')" 'always auto'
     $offers trace-spans -k '' >spans
     sed -n 's,=,,p' spans >span-keys
     $offers trace-latency -g '' >keys

@@ -106,7 +106,7 @@ static const struct reader {
 	{READER("trace-causes", "span-lines", 30),
 	 NULL,
 	 TEXT,
-	 {{"-"}, {"--open", "-k", "type=r*", "-m", "1"}, {"--percent", "50"}}},
+	 {{"-"}, {"--open", "-k", "type=r*", "-m", "1"}, {"-m", "50"}}},
 	{READER("trace-causes", "span-lines-json", 30),
 	 NULL,
 	 JSON,

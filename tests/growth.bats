@@ -32,7 +32,7 @@ COMMANDS=(
     'trace-spans -q -j FILE|holders'
     'trace-spans -q -s FILE|buffers reconnects'
     'trace-causes -q FILE|spans spans_here'
-    'trace-causes -q -j --percent 50 FILE|spans spans_here'
+    'trace-causes -q -j -m 5 FILE|spans spans_here'
     'trace-causes -q -g id FILE|spans'
     'trace-perfetto -q FILE|objects objects_here late states types owners reconnects related members escapes deep held held_ended falling absent'
     'trace-perfetto -q -e FILE|objects states owners'

@@ -340,8 +340,6 @@ T
 2 % those of arguments, such as args.NAME, % trace-spans -k hots=db-1 lines
 2 % -g 'hots': no such key; there are host, % trace-causes -g hots lines
 1 % trace-causes: spans: -g args.nothing: no request has this key % trace-causes -g args.nothing spans
-2 % --percent '100': a percentage above 0 and below 100 is expected % trace-causes --percent 100 spans
-2 % --percent '5x': a percentage above 0 and below 100 is expected % trace-causes --percent 5x spans
 2 % microseconds above 0 are expected % trace-causes -m 0 spans
 2 % a folder, a trace file, trace lines, or a process with -p is expected % trace-report
 2 % standard input is no probe lines: name a file % trace-report lines -
@@ -353,9 +351,8 @@ T
 1 % trace-report: .: no trace.bin, as is in a folder of trace-record % trace-report .
 1 % trace-report: spans: span lines, not trace lines; try: the trace lines that trace-spans read % trace-report spans
 1 % trace-report: lifetimes: lifetime lines, not probe lines % trace-report trace lifetimes
-2 % -m and --percent exclude each other % trace-causes -m 5 --percent 5 spans
-2 % --ledger has all requests: it cannot be combined with --against, --budget, -g, -m, --open or --percent % trace-causes --ledger --open spans
-2 % --against compares all requests: it cannot be combined with --budget, -m, --percent or --open % trace-causes --against spans -m 5 spans
+2 % --ledger has all requests: it cannot be combined with --against, --budget, -g, -m or --open % trace-causes --ledger --open spans
+2 % --against compares all requests: it cannot be combined with --budget, -m or --open % trace-causes --against spans -m 5 spans
 2 % standard input can only be one of the files % trace-causes --against - <spans
 1 % trace-causes: missing: No such file % trace-causes --against missing spans
 1 % lifetimes: lifetime lines, not trace lines; try: trace-join -l lifetimes TRACE-LINES % trace-causes --against lifetimes spans

@@ -11,7 +11,7 @@ trace-join -j
 trace-spans -a
 trace-spans -j
 trace-spans -s -n 3
-trace-causes -j --percent 10
+trace-causes -j -m 10
 trace-latency -r
 trace-latency --layers
 trace-latency -g lcore -g args.state
@@ -77,8 +77,8 @@ compare() { # FILE [COMMANDS]
 NAMING='trace-spans
 trace-spans -a -j
 trace-spans -s -n 5
-trace-causes --percent 10
-trace-causes -j --percent 10
+trace-causes -m 10
+trace-causes -j -m 10
 trace-latency --layers -g host
 trace-latency -j -g args.qpair.hostnqn -g owner
 trace-perfetto -e'
@@ -226,8 +226,8 @@ compare_named() { # TRACE PROBES
 @test "trace-causes reads packed span lines, too" {
     mktrace "$DATA/sample.jsonl" | trace-spans -q -j >spans
     gzip -k spans
-    trace-causes -j --percent 10 spans >want
-    trace-causes -j --percent 10 spans.gz | cmp - want
+    trace-causes -j -m 10 spans >want
+    trace-causes -j -m 10 spans.gz | cmp - want
 }
 
 @test "a packed file that is damaged, or has something else" {

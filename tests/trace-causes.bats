@@ -137,8 +137,8 @@ causes() {
       requests 9 0 900000 ok Fast '"bdev":900000.000' ',"open":true'; } >in
     for columns in '' 1 60 70 80 100 200; do
         width=$((columns < 60 ? columns ? 60 : 100 : columns))
-        for color in never always; do
-            COLUMNS=$columns trace-causes -q --color $color -g args.qpair.hostnqn in | sed 's/\x1b\[[0-9;]*m//g' >text
+        for color in '' 1; do
+            COLUMNS=$columns CLICOLOR_FORCE=$color trace-causes -q -g args.qpair.hostnqn in | sed 's/\x1b\[[0-9;]*m//g' >text
             # commands are not cut
             grep -v '^  see: \|^  cure: ' text | jq -R -e -s --argjson width "$width" 'split("\n") | map(length) | max <= $width' >ok ||
                 { echo "$columns columns"; cat text; return 1; }
@@ -158,7 +158,7 @@ causes() {
     { fast; requests 50 0 2000 x Slow '"bdev":2000.000'; } >in
     trace-causes -q in >plain
     equal "$(grep -c $'\e' plain)" 0
-    trace-causes -q --color always in >coloured
+    CLICOLOR_FORCE=1 trace-causes -q in >coloured
     sed 's/\x1b\[[0-9;]*m//g' coloured | diff plain -
     grep -qx $'\e\\[1mcause: bdev Slow takes longer (100 % of the extra time)\e\\[0m' coloured
     grep -q $'^  \e\\[38;5;131mbdev\e\\[0m ' coloured
@@ -473,16 +473,10 @@ in flight at the end: 40, the oldest for 5.00 s
     equal "$(trace-causes -q --ledger -j -k connection=ok/1 in | jq -r .connection | sort -u)" ok/1
 }
 
-@test "-m and --percent set the limit by hand" {
+@test "-m sets the limit by hand" {
     { fast; requests 50 0 30 ok Fast '"bdev":30.000' ; requests 10 0 35 x Fast '"bdev":35.000'; } >in
     equal "$(causes)" ''
     trace-causes -m 30 in | grep -q '^1060 requests, 60 slow ones'
-    trace-causes --percent 1 in | grep -q '^1060 requests, 1[01] slow ones'
-}
-
-@test "--percent takes the slowest ones only" {
-    { fast; requests 100 0 900 ok Fast '"bdev":900.000'; } >in
-    trace-causes --percent 5 in | grep -q '^1100 requests, 55 slow ones took 900 us each,$'
 }
 
 @test "what is in flight, incomplete, admin or a child is left out" {

@@ -143,8 +143,8 @@ fits() { # COLUMNS FILE
     slow_host
     sed "s/nqn.2026-11.fleet:\(...\)/nqn.2026-11.fleet:a-host-with-a-name-that-is-longer-than-any-column-höst-\1/" probes >long
     for columns in 60 80 100 200; do
-        for color in never always; do
-            COLUMNS=$columns trace-report --color $color trace long >page
+        for color in '' 1; do
+            COLUMNS=$columns CLICOLOR_FORCE=$color trace-report trace long >page
             fits $columns page
         done
     done
@@ -160,7 +160,7 @@ fits() { # COLUMNS FILE
 @test "a page on a terminal has colours, and its HTML none of these" {
     slow_host
     trace-report --html plain.html trace probes >plain
-    trace-report --html coloured.html --color always trace probes >coloured
+    CLICOLOR_FORCE=1 trace-report --html coloured.html trace probes >coloured
     sed 's/\x1b\[[0-9;]*m//g' coloured | diff plain -
     grep -qx $'\e\\[1mcause: buffers, held by backup-1 (27 % of the time)\e\\[0m' coloured
     grep -q $'^  db-1 .* \e\\[38;5;130mbuffer 86%\e\\[0m ' coloured
@@ -169,7 +169,7 @@ fits() { # COLUMNS FILE
     equal "$(grep -c $'^\e\\[4m.*\e\\[0m$' coloured)" 5
     cmp plain.html coloured.html
     head -c $(($(stat -c %s trace) - 65536)) trace >damaged
-    trace-report --color always damaged probes >page 2>said || true
+    CLICOLOR_FORCE=1 trace-report damaged probes >page 2>said || true
     grep -q $'^\e\\[31mdamaged: ' page
 }
 
@@ -620,7 +620,7 @@ unreadable() { # FILE WHY [COMMAND]...
     sed -n 3p page | grep -qx 'in flight at the end: [0-9]*, the oldest for 34[.][0-9] ms'
     sed -n 4p page | grep -qx '  34[.][0-9] ms: 1 of backup-1: in target, behind target'
     equal "$(grep -c '^in flight' page)" 1
-    trace-report --color always stuck probes | sed 's/\x1b\[[0-9;]*m//g' | diff page -
+    CLICOLOR_FORCE=1 trace-report stuck probes | sed 's/\x1b\[[0-9;]*m//g' | diff page -
 }
 
 @test "a reactor that stands still comes first, and why it does" {
@@ -930,7 +930,7 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     slow_host
     trace-report -q trace probes >want
     trace-report trace -q probes | diff want -
-    trace-report trace probes -q --color never | diff want -
+    trace-report trace probes -q | diff want -
     mv trace ./--quiet
     trace-report -- --quiet probes | grep '^  trace-dump ./--quiet '
 }

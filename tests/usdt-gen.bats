@@ -53,7 +53,6 @@ E
 @test "options that do not go together" {
     status_is 2 usdt-gen operand
     status_is 2 usdt-gen -l
-    status_is 2 usdt-gen -j -x "$BIN/usdt-gen"
     status_is 2 usdt-gen -p $$ -x "$BIN/usdt-gen"
     status_is 2 usdt-gen -p 0
     status_is 2 usdt-gen -p 1x
@@ -69,11 +68,6 @@ E
         'spdk:with_float(u32,f64) sites=1 semaphore=no'; do
         grep -qxF "$line $BIN/usdt-target-static" list
     done
-    usdt-gen -lj -x "$BIN/usdt-target-static" >json
-    equal "$(grep -c '"provider":"spdk"' json)" 16
-    equal "$(jq -c 'select(.name == "guarded") | del(.file)' json)" \
-        '{"provider":"spdk","name":"guarded","args":["s32","u64"],"sites":2,"semaphore":true}'
-    same_lines "sed 's/(.*//; s/.*://' list" 'jq -r .name json'
 }
 
 @test "a binary without probes, and files that are none" {

@@ -182,21 +182,11 @@ static void add_lifetimes(const char *path)
 	joining_add(&opt.joining, path);
 }
 
-static void set_percent(const char *argument)
-{
-	char *end;
-
-	opt.measure.compare.percent = strtod(argument, &end);
-	if (*end || !(opt.measure.compare.percent > 0 && opt.measure.compare.percent < 100))
-		cli_usage("--percent '%s': a percentage above 0 and below 100 is expected", argument);
-}
-
 static const struct cli_option options[] = {
 	{0, "against", "FILE", "what makes requests slower than those in the lines of an earlier trace",
 	 .text = &opt.against},
 	{0, "budget", "US", "a bdev that takes US microseconds longer is slow (default: 500)",
 	 .us = &opt.measure.compare.budget_ns},
-	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
 	{'g', "group", "KEY", "explain the requests of each value of this key, such as host, by themselves",
 	 .call = set_group},
 	{'j', "json", NULL, "one JSON object for each finding, the most important first", .flag = &opt.json},
@@ -209,7 +199,6 @@ static const struct cli_option options[] = {
 	{'m', "min-us", "US", "requests of at least US microseconds are slow", .us = &opt.measure.compare.min_ns},
 	{0, "open", NULL, "requests in flight at the end of the trace as well, with their ages",
 	 .flag = &opt.measure.open},
-	{0, "percent", "P", "the slowest P percent of comparable requests are slow", .call = set_percent},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{},
 };
@@ -224,6 +213,9 @@ static const struct cli cli = {
 	"  trace-spans -j lines.jsonl | %s -j -m 5000\n"
 	"  %s --ledger trace | awk -F'\\t' '{ sum[$8] += $1 } END { for (r in sum) print sum[r], r }'\n",
 	.options = options,
+	.former = (const struct cli_former[]){TERMINAL_FORMER,
+					      {0, "percent", "is gone: -m US, such as a p99 of trace-latency, says it"},
+					      {}},
 };
 
 /* Prints what was left out of a tally. */
@@ -270,16 +262,12 @@ static void check_options(void)
 {
 	const struct compare_options *compare = &opt.measure.compare;
 
-	if (opt.ledger && (compare->percent || compare->min_ns || compare->budget_ns != FLOOR_DEVICE_NS ||
-			   opt.print.group || opt.against || opt.measure.open))
-		cli_usage("--ledger has all requests: it cannot be combined with --against, --budget, -g, -m, "
-			  "--open or --percent");
-	if (compare->percent && compare->min_ns)
-		cli_usage("-m and --percent exclude each other");
-	if (opt.against &&
-	    (compare->percent || compare->budget_ns != FLOOR_DEVICE_NS || compare->min_ns || opt.measure.open))
-		cli_usage("--against compares all requests: it cannot be combined with --budget, -m, --percent or "
-			  "--open");
+	if (opt.ledger && (compare->min_ns || compare->budget_ns != FLOOR_DEVICE_NS || opt.print.group || opt.against ||
+			   opt.measure.open))
+		cli_usage(
+			"--ledger has all requests: it cannot be combined with --against, --budget, -g, -m or --open");
+	if (opt.against && (compare->budget_ns != FLOOR_DEVICE_NS || compare->min_ns || opt.measure.open))
+		cli_usage("--against compares all requests: it cannot be combined with --budget, -m or --open");
 }
 
 static void print_causes(struct out *out, struct trace_causes *t, const char *name)

@@ -234,7 +234,6 @@ static const struct cli_option options[] = {
 	{0, "human", NULL, "the tables of a terminal, wherever they go", .call = terminal_human},
 	{0, "plain", NULL, "the tables of a pipe: all columns, tabs between them, times in microseconds",
 	 .call = terminal_tabs},
-	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{},
 };
@@ -251,6 +250,7 @@ static const struct cli cli = {
 	"  trace-latency --merge --against yesterday.txt today.txt\n",
 	.options = options,
 	.former = (const struct cli_former[]){{0, "wide", "is now --plain"},
+					      TERMINAL_FORMER,
 					      {0, "fail-over", "is gone: --against FILE -j has .change.p99, for jq -e"},
 					      {}},
 };

@@ -49,7 +49,6 @@ static void add_story(const char *argument)
 }
 
 static const struct cli_option options[] = {
-	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
 	{0, "fail", NULL, "exit status 3 if there is a cause", .flag = &opt.fail},
 	{0, "html", "FILE", "also write the page to FILE as HTML, with pictures", .text = &opt.html},
 	{'j', "json", NULL, "one JSON object for each finding, as trace-causes prints them, instead of the page",
@@ -81,6 +80,7 @@ static const struct cli cli = {
 	"  %s --story us=5601.223 trace-record.1234.20261123-163000\n"
 	"  %s -k host=db-1 -p \"$(pidof nvmf_tgt)\"\n",
 	.options = options,
+	.former = (const struct cli_former[]){TERMINAL_FORMER, {}},
 };
 
 /*

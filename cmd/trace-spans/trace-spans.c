@@ -248,7 +248,6 @@ static void add_lifetimes(const char *path)
 static const struct cli_option options[] = {
 	{'a', "all", NULL, "spans that have a parent as well", .flag = &opt.all},
 	{0, "admin", NULL, "admin requests as well; they have queue 0", .flag = &opt.admin},
-	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
 	{0, "human", NULL, "the table of a terminal, wherever it goes", .call = terminal_human},
 	{'j', "json", NULL, "span lines, one JSON object for each span, instead of text", .flag = &opt.json},
 	{'k', "key", "KEY=GLOB", "only spans with this value, such as host=db-1; may be given more than once",
@@ -279,6 +278,7 @@ static const struct cli cli = {
 	.former = (const struct cli_former[]){{'t', "tpoint", "is gone: -j | grep '\"BDEV_IO_DONE\"' chooses by state"},
 					      {'w', "owner", "is gone: -k owner=GLOB chooses by owner"},
 					      {0, "wide", "is now --plain"},
+					      TERMINAL_FORMER,
 					      {}},
 };
 

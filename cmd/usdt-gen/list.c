@@ -55,7 +55,7 @@ static void write_types(struct out *out, const struct listed_probe *p, unsigned 
 	}
 }
 
-static void write_text(struct out *out, const struct listed_probe *p)
+static void write_probe(struct out *out, const struct listed_probe *p)
 {
 	const struct usdt_site *first = p->sites[0];
 
@@ -67,29 +67,12 @@ static void write_text(struct out *out, const struct listed_probe *p)
 		out_text(out, i ? "," : "");
 		write_types(out, p, i);
 	}
-	out_printf(out, ") sites=%zu semaphore=%s %s\n", p->n, first->semaphore ? "yes" : "no", p->file->path);
+	out_printf(out, ") sites=%zu semaphore=%s ", p->n, first->semaphore ? "yes" : "no");
+	out_visible(out, slice_of(p->file->path));
+	out_char(out, '\n');
 }
 
-static void write_json(struct out *out, const struct listed_probe *p)
-{
-	const struct usdt_site *first = p->sites[0];
-
-	out_text(out, "{\"provider\":");
-	out_json(out, first->provider);
-	out_text(out, ",\"name\":");
-	out_json(out, first->name);
-	out_text(out, ",\"args\":[");
-	for (unsigned i = 0; i < num_args(p); i++) {
-		out_text(out, i ? ",\"" : "\"");
-		write_types(out, p, i);
-		out_text(out, "\"");
-	}
-	out_printf(out, "],\"sites\":%zu,\"semaphore\":%s,\"file\":", p->n, first->semaphore ? "true" : "false");
-	out_json(out, slice_of(p->file->path));
-	out_text(out, "}\n");
-}
-
-static void list_file(struct out *out, const struct target_file *f, bool json)
+static void list_file(struct out *out, const struct target_file *f)
 {
 	const struct usdt_site **sites = mem_array(f->usdt.n, sizeof(*sites));
 	struct listed_probe p = {.file = f};
@@ -102,16 +85,13 @@ static void list_file(struct out *out, const struct target_file *f, bool json)
 		for (p.n = 1; i + p.n < f->usdt.n; p.n++)
 			if (compare_names(sites[i], sites[i + p.n]) != 0)
 				break;
-		if (json)
-			write_json(out, &p);
-		else
-			write_text(out, &p);
+		write_probe(out, &p);
 	}
 	free(sites);
 }
 
-void list_probes(struct out *out, const struct target *t, bool json)
+void list_probes(struct out *out, const struct target *t)
 {
 	for (size_t i = 0; i < t->n; i++)
-		list_file(out, &t->files[i], json);
+		list_file(out, &t->files[i]);
 }

@@ -6,4 +6,4 @@
 #include "target.h"
 
 /* Writes a line for every probe of each file, in the order of names. */
-void list_probes(struct out *out, const struct target *t, bool json);
+void list_probes(struct out *out, const struct target *t);

@@ -21,7 +21,7 @@ static void report(const char *message)
 }
 
 static struct {
-	bool list, json;
+	bool list;
 	bool bad; /* an option named something that cannot be read, after a message */
 	enum { NOWHERE, FILES, PROCESS } where;
 	struct probespecs specs;
@@ -123,7 +123,6 @@ static const struct cli_option options[] = {
 	{'x', "executable", "FILE", "use the probes of an ELF file; may be given more than once", .call = add_file},
 	{'p', "pid", "PID", "use the probes of a process: of its executable and its libraries", .call = add_process},
 	{'l', "list", NULL, "list the probes of -x or -p", .flag = &opt.list},
-	{'j', "json", NULL, "list them as JSON lines", .flag = &opt.json},
 	{},
 };
 
@@ -138,6 +137,7 @@ static const struct cli cli = {
 	"  usdt-gen -x build/bin/nvmf_tgt -e 'nvmf_subsystem_add_host(_, subnqn:str, hostnqn:str)'\n",
 	.options = options,
 	.former = (const struct cli_former[]){{'s', "source", "is gone: -x lists the probes of a binary"},
+					      {'j', "json", "is gone: each line of -l has the same fields"},
 					      PROBESPEC_FORMER,
 					      {}},
 };
@@ -147,8 +147,6 @@ static void parse_options(int argc, char **argv)
 	cli_parse(&cli, argc, argv);
 	if (optind < argc)
 		cli_usage("'%s': no operand is expected; -x names a file", argv[optind]);
-	if (opt.json && !opt.list)
-		cli_usage("-j lists probes as JSON lines: -l is expected, too");
 	if (opt.list && opt.where == NOWHERE)
 		cli_usage("-l lists the probes of a place: -x or -p is expected");
 	if (opt.bad)
@@ -163,7 +161,7 @@ static bool list(struct out *out)
 	const struct target *t = &opt.target;
 	size_t n = 0;
 
-	list_probes(out, t, opt.json);
+	list_probes(out, t);
 	for (size_t i = 0; i < t->n; i++)
 		n += t->files[i].usdt.n;
 	/* after a file that could not be read, that is not known */

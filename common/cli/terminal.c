@@ -6,22 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli.h"
 #include "number.h"
-
-static enum { AUTO, ALWAYS, NEVER } color;
-
-void terminal_color(const char *when)
-{
-	if (!strcmp(when, "always"))
-		color = ALWAYS;
-	else if (!strcmp(when, "never"))
-		color = NEVER;
-	else if (!strcmp(when, "auto"))
-		color = AUTO;
-	else
-		cli_usage("--color: '%s' is none of always, never and auto", when);
-}
 
 static enum { OF_OUTPUT, HUMAN, PLAIN } form;
 
@@ -48,9 +33,9 @@ static bool wants_color(void)
 {
 	const char *term = getenv("TERM");
 
-	if (color != AUTO)
-		return color == ALWAYS;
-	return isatty(STDOUT_FILENO) && !is_set("NO_COLOR") && term && strcmp(term, "dumb") != 0;
+	if (is_set("NO_COLOR"))
+		return false;
+	return is_set("CLICOLOR_FORCE") || (isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0);
 }
 
 static unsigned width(void)

@@ -3,11 +3,16 @@
  * Text for people: how wide its lines may be, and whether they have colours. Tables are for people on a terminal only:
  * elsewhere they are plain, for sort and awk. A tool that prints tables may have these options:
  *
- *	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
  *	{0, "human", NULL, "the table of a terminal, wherever it goes", .call = terminal_human},
  *	{0, "plain", NULL, "the table of a pipe: tabs, microseconds, all columns", .call = terminal_tabs},
  */
 #pragma once
+
+/* Refuses what is gone: a row of struct cli_former. */
+#define TERMINAL_FORMER                                                                          \
+	{                                                                                        \
+		0, "color", "is gone: NO_COLOR=1 or CLICOLOR_FORCE=1 in the environment says it" \
+	}
 
 #include <limits.h>
 #include <stdbool.h>
@@ -28,16 +33,13 @@ enum {
 	TERMINAL_LEAST = 60,    /* a narrower terminal breaks the lines itself */
 };
 
-/* The argument of --color. Anything but always, never and auto is a usage error. */
-void terminal_color(const char *when);
-
 /* Options without an argument. Of several, the last one counts. */
 void terminal_human(const char *unused);
 void terminal_tabs(const char *unused);
 
 /*
- * What is known of standard output, after cli_parse(). The width is that of $COLUMNS, or of the terminal. With --color
- * auto there are colours on a terminal, unless $NO_COLOR is set, or $TERM is dumb.
+ * What is known of standard output, after cli_parse(). The width is that of $COLUMNS, or of the terminal. There are
+ * colours on a terminal, unless $NO_COLOR is set, or $TERM is dumb; and everywhere if $CLICOLOR_FORCE is set.
  */
 struct terminal terminal_open(void);
 

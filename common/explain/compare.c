@@ -235,21 +235,6 @@ static void mark_tail(struct compare *c, const struct compare_options *options)
 	}
 }
 
-/* With --percent: in each class the slowest ones. */
-static void mark_percent(struct compare *c, const struct ranks *ranks, double percent)
-{
-	for (size_t i = 0, end; i < ranks->n; i = end) {
-		end = class_end(ranks, i);
-		for (size_t k = i; k < end; k++)
-			if (c->set_of[ranks->all[k].request] == SET_NONE)
-				continue;
-			else if (k - i >= (end - i) * (1 - percent / 100))
-				c->set_of[ranks->all[k].request] = SET_TAIL;
-			else if (k - i < (end - i + 1) / 2)
-				c->set_of[ranks->all[k].request] = SET_FAST;
-	}
-}
-
 static void count(struct compare *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
@@ -345,18 +330,15 @@ static void mark_against(struct compare *c)
 	}
 }
 
-static void mark_slow(struct compare *c, const struct ranks *ranks, const struct compare_options *options)
+static void mark_slow(struct compare *c, const struct compare_options *options)
 {
-	bool by_hand = options->percent || options->min_ns;
+	bool by_hand = options->min_ns;
 
 	compare_classes(c, options->budget_ns);
 	compare_parts(c);
 	if (!by_hand)
 		mark_groups(c);
-	if (options->percent)
-		mark_percent(c, ranks, options->percent);
-	else
-		mark_tail(c, options);
+	mark_tail(c, options);
 	count(c);
 	c->tail_is_slow = c->counts[SET_TAIL] &&
 			  (by_hand || (c->excess[SET_TAIL] >= FLOOR_STALL_NS &&
@@ -381,8 +363,8 @@ void compare_run(struct compare *c, const struct requests *requests, const uint3
 	}
 	ranks = rank(c);
 	find_medians(c, &ranks);
-	mark_slow(c, &ranks, options);
 	free(ranks.all);
+	mark_slow(c, options);
 }
 
 void compare_free(struct compare *c)

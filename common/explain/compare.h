@@ -19,8 +19,7 @@ enum compare_set {
 };
 
 struct compare_options {
-	double percent;  /* the slowest ones are slow; 0: not given */
-	uint64_t min_ns; /* those from here on are; 0: not given */
+	uint64_t min_ns; /* requests from here on are slow; 0: not given */
 	/* devices differ by their kind: the least by which a class is slower than others as a whole */
 	uint64_t budget_ns;
 	bool against; /* those of the earlier trace are the fast ones, all others are slow */

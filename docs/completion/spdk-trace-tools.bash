@@ -45,7 +45,6 @@ _spdk_trace_tools() {
         return
         ;;
     *:DISK) words=(/sys/block/*) ;;
-    *:WHEN) words=(always never auto) ;;
     *:KEY=GLOB)
         words=("${keys[@]/%/=}")
         compopt -o nospace 2>/dev/null

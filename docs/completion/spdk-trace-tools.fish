@@ -32,8 +32,6 @@ for line in $help
             $option -x -a "$patterns"
         case '*:KEY'
             $option -x -a "$keys"
-        case '*:WHEN'
-            $option -x -a 'always\t never\t auto\t'
         case '*:DISK'
             $option -x -a '(string replace /sys/block/ "" /sys/block/*)'
         case '*:DIRECTORY'
