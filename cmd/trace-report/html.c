@@ -24,7 +24,7 @@ static const char style[] =
 	"body{margin:1.5em;background:var(--paper);color:var(--ink);font:14px/1.4 system-ui,sans-serif;"
 	"display:flex;flex-wrap:wrap;gap:1em 3em}\n"
 	"pre{margin:0;font:13px/1.35 ui-monospace,Menlo,Consolas,\"DejaVu Sans Mono\",monospace}\n"
-	"h2{font-size:1em;margin:1.5em 0 .3em}h2:first-child{margin-top:0}svg{display:block}\n"
+	"h2{font-size:1em;margin:1.5em 0 .3em}h2:first-child{margin-top:0}svg{display:block;overflow:visible}\n"
 	"svg text{font:11px ui-monospace,Menlo,Consolas,\"DejaVu Sans Mono\",monospace;fill:var(--ink)}\n"
 	".n{text-anchor:end}\n"
 	".axis{stroke:var(--faint)}.heat{fill:var(--heat)}\n"
