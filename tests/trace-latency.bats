@@ -440,14 +440,14 @@ L
     { grep -v 'NEW.*host-b' in; entry 9.000 TCP_REQ_NEW r2 - 0x50; } >cut-off
     status_is 0 trace-latency --layers -j cut-off
     equal "$(jq -c .count <<<"$output")" 2
-    says 'trace-latency: cut-off: 1 request left out: cut by the start or end of the trace, after more than 0 ns; trace-spans -n shows it'
+    says 'trace-latency: cut-off: 1 request left out: cut by the start or end of the trace, after more than 0 ns; see trace-spans -n'
     { cat cut-off; entry 9000.000 TCP_REQ_NEW r3 - 0x60; entry 9001.000 TCP_REQ_COMPLETED r3 1.000 0x60; } >slow
     status_is 0 trace-latency --layers -q slow
     equal "$stderr" ''
     status_is 0 trace-latency --layers slow
-    says 'trace-latency: slow: 1 request left out: cut by the start or end of the trace, after more than 8.99 ms; trace-spans -n shows it'
+    says 'trace-latency: slow: 1 request left out: cut by the start or end of the trace, after more than 8.99 ms; see trace-spans -n'
     status_is 0 trace-latency slow
-    says 'trace-latency: slow: 1 request has no whole life: cut by the start or end of the trace, after more than 8.99 ms; trace-spans -n shows it'
+    says 'trace-latency: slow: 1 request has no whole life: cut by the start or end of the trace, after more than 8.99 ms; see trace-spans -n'
     # a known creation before the first line: the time until then has a layer of its own
     printf '%s\n' '{"tsc":1,"us":4.000,"lcore":0,"tpoint":"TCP_REQ_EXECUTING","object":{"id":"r1","us":3.000,"value":"0x10"}}' \
         '{"tsc":1,"us":5.000,"lcore":0,"tpoint":"TCP_REQ_COMPLETED","object":{"id":"r1","us":4.000,"value":"0x10"}}' >before
@@ -471,7 +471,7 @@ L
 object count    mean network% buffer% host% target% below% bdev% drive% reply%
 r          2 1.50 us        0       0     0       0   90.0     0      0   10.0
 L
-    equal "$stderr" 'trace-latency: executing: the lines have no bdev I/O: while requests execute, they are in the layer below; try: rpc.py trace_enable_tpoint_group bdev'
+    equal "$stderr" 'trace-latency: executing: no bdev I/O in the lines: requests execute in the layer below; try: rpc.py trace_enable_tpoint_group bdev'
     status_is 0 trace-latency --layers -q executing
     equal "$stderr" ''
     status_is 0 trace-latency executing

@@ -610,7 +610,7 @@ layers() {
 ["r4","target",1]
 L
     layers in | diff want -
-    note='trace-spans: in: the lines have no bdev I/O: while requests execute, they are in the layer below; try: rpc.py trace_enable_tpoint_group bdev'
+    note='trace-spans: in: no bdev I/O in the lines: requests execute in the layer below; try: rpc.py trace_enable_tpoint_group bdev'
     status_is 0 trace-spans in
     equal "$stderr" "$note"
     [[ $output == *' below 71% target 29%'* ]]
@@ -644,7 +644,7 @@ L
     layers unrelated | head -n 5 | diff - <(sed 's/295/395/; 5q' want)
     status_is 0 trace-spans unrelated
     equal "$stderr" 'trace-spans: unrelated: 2 requests may be asynchronous event requests: no lifetimes or owners in the lines tell their queue
-trace-spans: unrelated: the lines do not say which request started a bdev I/O, as before SPDK v21.10: while requests execute, they are in the layer below'
+trace-spans: unrelated: no line says which request started a bdev I/O, as before SPDK v21.10: requests execute in the layer below'
     # after the first one that is related
     {
         object r8 0x10 '' 1.000 TCP_REQ_NEW 2.000 TCP_REQ_COMPLETED

@@ -164,8 +164,8 @@ static void note_incomplete(const struct reading *r, const char *name)
 	out_duration_text(&text, counts->longest);
 	cli_count(false, counts->incomplete,
 		  "%s: %" PRIu64
-		  " request{|s} %s: cut by the start or end of the trace, {|one }after more than %.*s; trace-spans -n "
-		  "shows {it|them}",
+		  " request{|s} %s: cut by the start or end of the trace, {|one }after more than %.*s; see trace-spans "
+		  "-n",
 		  name, counts->incomplete,
 		  leaves_out                ? "left out"
 		  : counts->incomplete == 1 ? "has no whole life"

@@ -183,10 +183,10 @@ const char *spans_why_below(const struct spans *spans)
 		if (!source->passes_on || source->shows_bdev_io)
 			continue;
 		if (!source->has_bdev_io)
-			return "the lines have no bdev I/O: while requests execute, they are in the layer below; "
+			return "no bdev I/O in the lines: requests execute in the layer below; "
 			       "try: rpc.py trace_enable_tpoint_group bdev";
-		why = "the lines do not say which request started a bdev I/O, as before SPDK v21.10: while requests "
-		      "execute, they are in the layer below";
+		why = "no line says which request started a bdev I/O, as before SPDK v21.10: requests execute in the "
+		      "layer below";
 	}
 	return why;
 }
