@@ -12,6 +12,7 @@ setup() {
 # What reads them: a command, and kinds of input.
 COMMANDS=(
     'qpair-lifetimes -q FILE|adds adds_here names_here reverse fields owner_lines descriptions'
+    'qpair-lifetimes -q --rpc FILE -O FILE|answers controllers'
     'trace-join -l lifetimes FILE|objects late states arguments members escapes deep'
     'trace-join -j -l lifetimes FILE|objects arguments members'
     'trace-join -l FILE lines|alive nested replaced backwards kinds by_owner fields'

@@ -101,6 +101,32 @@ static void block(int tsc, int sector)
 	     tsc, tsc, sector);
 }
 
+/* What JSON-RPC answers. */
+
+static void qpairs(int begin, const char *peer)
+{
+	json("{'method':'nvmf_subsystem_get_qpairs','begin':%d,'end':%d,'params':{'nqn':'s'},'result':[", begin, begin);
+	for (int i = 0; i < n; i++)
+		json("%s{'cntlid':%d,'qid':1%s}", i ? "," : "", i, peer);
+	json("]}\n");
+}
+
+/* Owners, and connections that are all of one address. */
+static void answers(void)
+{
+	for (int i = 0; i < n; i++)
+		json("{'id':%d,'poller':'t','tsc':%d,'description':'10.0.0.1:1 s'}\n", i % 60000, i);
+	qpairs(n, ",'hostnqn':'h','peer_address':{'trtype':'TCP','traddr':'10.0.0.1','trsvcid':'1'}");
+}
+
+/* The names of hosts are looked for in each of the answers that follow. */
+static void controllers(void)
+{
+	qpairs(1, "");
+	for (int i = 0; i < n; i++)
+		json("{'method':'nvmf_subsystem_get_controllers','params':{'nqn':'s'},'result':[]}\n");
+}
+
 /* Probe lines. */
 
 static void adds(void)
@@ -528,16 +554,16 @@ static void spans_here(void)
 static const struct {
 	const char *name;
 	void (*print)(void);
-} table[] = {KIND(adds),        KIND(adds_here),    KIND(names_here), KIND(owned),        KIND(reverse),
-	     KIND(owner_lines), KIND(descriptions), KIND(fields),     KIND(alive),        KIND(nested),
-	     KIND(replaced),    KIND(backwards),    KIND(kinds),      KIND(by_owner),     KIND(hosts),
-	     KIND(connections), KIND(parts),        KIND(objects),    KIND(objects_here), KIND(late),
-	     KIND(states),      KIND(types),        KIND(held),       KIND(held_ended),   KIND(buffers),
-	     KIND(falling),     KIND(absent),       KIND(groups),     KIND(owners),       KIND(reconnects),
-	     KIND(related),     KIND(below),        KIND(arguments),  KIND(members),      KIND(escapes),
-	     KIND(deep),        KIND(rows),         KIND(row),        KIND(tpoints),      KIND(entries),
-	     KIND(string),      KIND(strings),      KIND(owner),      KIND(names),        KIND(ring),
-	     KIND(interleaved), KIND(holders),      KIND(notes),      KIND(spans),        KIND(spans_here)};
+} table[] = {
+	KIND(adds),         KIND(adds_here),  KIND(names_here), KIND(owned),       KIND(reverse),  KIND(owner_lines),
+	KIND(descriptions), KIND(fields),     KIND(alive),      KIND(nested),      KIND(replaced), KIND(backwards),
+	KIND(kinds),        KIND(by_owner),   KIND(hosts),      KIND(connections), KIND(parts),    KIND(objects),
+	KIND(objects_here), KIND(late),       KIND(states),     KIND(types),       KIND(held),     KIND(held_ended),
+	KIND(buffers),      KIND(falling),    KIND(absent),     KIND(groups),      KIND(owners),   KIND(reconnects),
+	KIND(related),      KIND(below),      KIND(arguments),  KIND(members),     KIND(escapes),  KIND(deep),
+	KIND(rows),         KIND(row),        KIND(tpoints),    KIND(entries),     KIND(string),   KIND(strings),
+	KIND(owner),        KIND(names),      KIND(ring),       KIND(interleaved), KIND(holders),  KIND(notes),
+	KIND(spans),        KIND(spans_here), KIND(answers),    KIND(controllers)};
 #undef KIND
 
 int main(int argc, char **argv)

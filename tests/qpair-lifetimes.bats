@@ -432,8 +432,9 @@ used_qpairs() { # FROM TO
 }
 
 # Writes the probe lines and owners of hosts that all connect at once, twice, as a target makes them: each thread
-# registers an owner, adds the qpair, and goes on; the hosts' names are the owners' numbers. Every DROPth probe line
-# is lost; of the owners every LCORESth has an lcore. IDS: there are no more numbers than these.
+# registers an owner, adds the qpair, and continues; the hosts' names are the owners' numbers. Every DROPth probe line is
+# lost; of the owners every LCORESth has an lcore. IDS: there are no more numbers than these. The files timed and
+# timed_owners have the probe lines and owner lines, each after its time.
 storm() { # HOSTS THREADS DROP LCORES QID
     awk -v hosts="$1" -v threads="$2" 'BEGIN {
         seed = 7
@@ -448,17 +449,25 @@ storm() { # HOSTS THREADS DROP LCORES QID
     }
     function rnd() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }' | sort -n -s |
         awk -v drop="$3" -v lcores="$4" -v qids="$5" -v ids="${IDS:-16128}" '
-        function probe(line) { if (!drop || ++probes % drop) print line >"usdt.txt" }
+        function probe(tsc, line) { if (!drop || ++probes % drop) { print line >"usdt.txt"; print tsc, line >"timed" } }
+        function owner(time, tsc, id, description) {
+            printf "%d owner: tsc=%#x, id=%#x, poller=\047t%d\047, description=\047%s\047\n", time, tsc, id, id, description >"timed_owners"
+        }
         $2 == "reg" {
             id[$4] = 256 + n++ % ids
-            printf "{\"id\":%d,\"poller\":\"t%d\",\"tsc\":%d,\"description\":\"10.0.0.1:%d sub%s\"%s}\n", id[$4], id[$4], $1, $4,
-                qids ? " 10.0.0.9:4420 qid:" $4 % 4 : "", lcores && n % lcores == 0 ? ",\"lcores\":[" 20 - $3 "]" : "" >"owners"
+            client = "10.0.0.1:" $4
+            whole = client " sub" (qids ? " 10.0.0.9:4420 qid:" $4 % 4 : "")
+            printf "{\"id\":%d,\"poller\":\"t%d\",\"tsc\":%d,\"description\":\"%s\"%s}\n", id[$4], id[$4], $1, whole,
+                lcores && n % lcores == 0 ? ",\"lcores\":[" 20 - $3 "]" : "" >"owners"
+            # the second time when the host has connected
+            owner($1, $1, id[$4], client)
+            owner($1 + 6000, $1, id[$4], whole)
         }
         $2 == "add" {
             q = sprintf("qpair=%#x", 16 * ($4 % 257 + 1))
-            probe(sprintf("nvmf_poll_group_add_qpair: tsc=%#x, %s, thread=%#x", $1, q, 2 + $3))
-            probe(sprintf("nvmf_ctrlr_add_qpair: tsc=%#x, %s, qid=%#x, subnqn=\047sub\047, hostnqn=\047t%d\047", $5, q, $4 % 4, id[$4]))
-            probe(sprintf("nvmf_poll_group_remove_qpair: tsc=%#x, %s, thread=%#x", $1 + $6, q, 2 + $3))
+            probe($1, sprintf("nvmf_poll_group_add_qpair: tsc=%#x, %s, thread=%#x", $1, q, 2 + $3))
+            probe($5, sprintf("nvmf_ctrlr_add_qpair: tsc=%#x, %s, qid=%#x, subnqn=\047sub\047, hostnqn=\047t%d\047", $5, q, $4 % 4, id[$4]))
+            probe($1 + $6, sprintf("nvmf_poll_group_remove_qpair: tsc=%#x, %s, thread=%#x", $1 + $6, q, 2 + $3))
         }'
     qpair-lifetimes -q -O owners usdt.txt >lifetimes.txt
 }
@@ -489,14 +498,9 @@ named() {
 L
 }
 
-# Makes of the owners owner lines at the begin of the probe lines.
+# Names by owner lines before the probe lines.
 follow_owners() {
-    sed 's/.*"id":\([0-9]*\),"poller":"\([^"]*\)","tsc":\([0-9]*\),"description":"\([^"]*\)".*/\1 \2 \3 \4/' owners |
-        while read -r id poller tsc description; do
-            printf "owner: tsc=%#x, id=%#x, poller='%s', description='%s'\n" "$tsc" "$id" "$poller" "$description"
-        done >lines
-    cat usdt.txt >>lines
-    qpair-lifetimes -q lines >lifetimes.txt
+    { sed -n 'n; s/^[0-9]* //p' timed_owners; cat usdt.txt; } | qpair-lifetimes -q >lifetimes.txt
 }
 
 @test "500 hosts at once, by owner lines: no name is wrong, and what is lost and used again does not matter" {
@@ -686,27 +690,12 @@ send_pieces() {
     says 'qpair-lifetimes: -F and -O cannot be combined: -F reads the owners from the probe lines'
 }
 
-# Writes the lines of a storm in the order in which usdt-record does.
-as_recorded() {
-    {
-        sed 's/.*"id":\([0-9]*\),.*"tsc":\([0-9]*\),"description":"\([^ ]*\) \([^"]*\)".*/\1 \2 \3 \4/' owners |
-            while read -r id tsc client rest; do
-                # the second time when the host has connected
-                printf "%d owner: tsc=%#x, id=%#x, poller='t%d', description='%s'\n" \
-                    "$tsc" "$tsc" "$id" "$id" "$client" $((tsc + 6000)) "$tsc" "$id" "$id" "$client $rest"
-            done
-        while read -r line; do
-            tsc=${line#*tsc=}
-            echo "$((${tsc%%,*})) $line"
-        done <usdt.txt
-    } | sort -n -s | cut -d' ' -f2-
-}
-
 @test "500 hosts at once, as they come: no name is wrong, whatever is lost and used again" {
     for case in '1 0 0 0' '1 7 0 0' '4 0 0 0' '4 0 0 1' '4 11 0 1'; do
         # shellcheck disable=SC2086 # they are words
         IDS=250 storm 500 $case
-        as_recorded >lines
+        # in the order in which usdt-record writes them
+        sort -n -s -k 1,1 timed_owners timed | cut -d ' ' -f 2- >lines
         qpair-lifetimes -q lines >lifetimes.txt
         whole=$(named)
         # all at once, and with a break now and then
@@ -907,19 +896,4 @@ qpair: begin=2010, owner=t301, ptr=0x20, thread=1, qid=1, subnqn='sub:1', hostnq
         # shellcheck disable=SC2086 # they are words
         status_is 2 qpair-lifetimes $arguments </dev/null
     done
-}
-
-@test "--rpc: many owners and connections of one address take no longer" {
-    jq -nc 'range(60000) | {id: (300 + . % 60000), poller: "t\(300 + .)", tsc: (1000 + .), description: "10.0.0.1:5000 sub:1"}' >owners
-    jq -nc '{method: "nvmf_subsystem_get_qpairs", begin: 500000, end: 500010, params: {nqn: "sub:2"}, result:
-        [range(60000) | {cntlid: ., qid: 1, hostnqn: "h", peer_address: {trtype: "TCP", traddr: "10.0.0.1", trsvcid: "5000"}}]}' >rpc.jsonl
-    status_is 0 timeout 60 qpair-lifetimes --rpc rpc.jsonl -O owners
-    says 'no name for 60000 connections: several owners have their address and port'
-    # the names of controllers are looked for once
-    {
-        jq -nc '{method: "nvmf_subsystem_get_qpairs", begin: 1, end: 2, params: {nqn: "sub:2"}, result: [range(200000) | {cntlid: ., qid: 1}]}'
-        jq -nc 'range(200000) | {method: "nvmf_subsystem_get_controllers", params: {nqn: "sub:2"}, result: []}'
-    } >rpc.jsonl
-    status_is 0 timeout 20 qpair-lifetimes --rpc rpc.jsonl -O owners
-    says 'no name for 200000 connections: the address of their hosts is missing, as before v24.05'
 }
