@@ -62,8 +62,8 @@ static const char histograms[] =
  */
 #define BYTES "/proc/self/fd/0"
 
-/* The program, the name, and the thousands of inputs of one round: make and tests/fuzz read all three here. */
-#define READER(PROGRAM, NAME, THOUSANDS) NAME
+/* The program, the name, and how many times 200 inputs are one round: make and tests/fuzz read all three here. */
+#define READER(PROGRAM, NAME, TIMES) NAME
 
 enum kind { TEXT, TRACE, JSON, ANYTHING };
 
@@ -549,11 +549,12 @@ static void load(const char *p, size_t n)
 
 /*
  * Runs the file with single bits flipped and with blocks of random bytes, one in `step` of these; then truncated at
- * every length that can matter, and at some lengths within zeros.
+ * the lengths that can matter, one in CUT of them unless `step` is less, and at some lengths within zeros.
  */
 static void damage(const char *p, size_t n, unsigned step)
 {
-	enum { ZEROS = 16381, BLOCK = 64, BLOCKS = 6400 };
+	/* CUT: once within each 16 bytes */
+	enum { ZEROS = 16381, BLOCK = 64, BLOCKS = 6400, CUT = 13 };
 	size_t *seen = calloc(SEEN, sizeof(*seen)), bits = 0, size, at;
 
 	if (!seen)
@@ -578,7 +579,7 @@ static void damage(const char *p, size_t n, unsigned step)
 		memcpy(mapped + at, p + at, size);
 	}
 	for (size_t i = n; i-- > 0;) {
-		if (!matters(p, n, i, seen) && i % ZEROS)
+		if ((!matters(p, n, i, seen) || i % (step < CUT ? step : CUT)) && i % ZEROS)
 			continue;
 		if (ftruncate(bytes, i) != 0)
 			err(EXIT_FAILURE, "ftruncate");
