@@ -10,9 +10,10 @@ setup() {
     [ "$BIN" = "$ROOT/build" ] || not_for_this_build 'it makes builds of its own'
 }
 
-# Builds the filters with these settings into other/, as binaries that need no library.
+# Builds the filters with these settings into other/, as binaries that need no library. What tells processors and C libraries
+# apart is the same in code that is not optimized.
 build() { # NAME=VALUE...
-    make -s -j2 -C "$ROOT" MAKEFLAGS= STATIC=1 WERROR= B="$PWD/other" "$@"
+    make -s -j2 -C "$ROOT" MAKEFLAGS= STATIC=1 WERROR= CFLAGS=-O0 B="$PWD/other" "$@"
 }
 
 # Runs a filter. 1: there is nothing of what it was asked for, as owners in the oldest layouts.
@@ -63,7 +64,7 @@ prints_the_same() { # [RUNNER]
     command -v aarch64-linux-gnu-gcc >/dev/null || skip 'aarch64-linux-gnu-gcc is not here'
     command -v usdt-record >/dev/null || skip 'the live tools are not even built for this machine'
     local tool program source
-    local arm64=(make -s -j2 -C "$ROOT" MAKEFLAGS= WERROR=1 "B=$PWD/other" CC=aarch64-linux-gnu-gcc) objects=() programs=()
+    local arm64=(make -s -j2 -C "$ROOT" MAKEFLAGS= WERROR=1 CFLAGS=-O0 "B=$PWD/other" CC=aarch64-linux-gnu-gcc) objects=() programs=()
     for program in "$ROOT"/bpf/*.bpf.c; do
         tool=$(basename "$program" .bpf.c)
         programs+=("$PWD/other/bpf/$tool.skel.h")
