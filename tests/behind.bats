@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # What requests in flight wait for, and who has that.
+# bats file_tags=sanitizers
 load helpers
 
 # An entry, 1 us after the one before it.

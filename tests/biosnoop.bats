@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What biosnoop prints of a loop device, where the kernel lets it; and of disks of other drivers, where these are modules
 # that nobody uses, as under "make kernels".
+# bats file_tags=sanitizers
 # shellcheck disable=SC2030,SC2031 # a test is a process of its own
 
 load helpers

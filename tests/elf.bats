@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # ELF files that somebody made to harm whoever reads them: what usdt-gen, usdt-record and offwaketime do with them.
-# bats file_tags=sanitizers
 
 load helpers
 

@@ -90,7 +90,7 @@ milliseconds() { # RUNS COMMAND
 }
 
 grows_in_proportion() { # COMMAND KIND
-    local n=16000 few many runs
+    local n=8000 few many runs
     make_input "$2" $n
     mv input few
     make_input "$2" $((4 * n))

@@ -532,10 +532,8 @@ start_follow() {
 
 # Ends the probe lines, and checks the exit status.
 follow_ends() { # STATUS
-    local status=0
     exec 7>&-
-    wait "$follower" || status=$?
-    [ "$status" = "$1" ] || { echo "exit $status, not $1"; cat log; return 1; }
+    ends_itself "$1" "$follower"
 }
 
 # Keeps of lifetimes what was said of each last.

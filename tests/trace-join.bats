@@ -567,10 +567,8 @@ named() {
 
 # Ends the trace lines, and checks the exit status of trace-join.
 ends_with() { # STATUS
-    local status=0
     exec 7>&-
-    wait "$joiner" || status=$?
-    [ "$status" = "$1" ] || { echo "exit $status, not $1"; cat log; return 1; }
+    ends_itself "$1" "$joiner"
 }
 
 @test "-F takes in the lifetimes of a pipe as they come" {

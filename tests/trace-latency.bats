@@ -641,6 +641,7 @@ L
     status_is 0 trace-latency -q -g args.a in
 }
 
+# bats test_tags=plain
 @test "a group of few samples takes little memory" {
     ramp 50000 | awk '{ sub(/"lcore":0/, "\"lcore\":" int((NR - 1) / 2)); print }' >in
     # 72 MiB, of which 50,000 groups have half; sanitizers reserve terabytes

@@ -127,7 +127,7 @@ section() { # START
 
 # Whether lines have at most so many characters, except for commands.
 fits() { # COLUMNS FILE
-    sed 's/\x1b\[[0-9;]*m//g; /^more$/,$d; /^ *\(see\|cure\|try\): /d' "$2" | jq -R -e -s --argjson width "$1" 'split("\n") | map(length) | max <= $width' >ok ||
+    [ "$(sed 's/\x1b\[[0-9;]*m//g; /^more$/,$d; /^ *\(see\|cure\|try\): /d' "$2" | wc -L)" -le "$1" ] ||
         { echo "$1 columns"; cat "$2"; return 1; }
 }
 

@@ -1219,7 +1219,7 @@ wide() {
             COLUMNS=$columns CLICOLOR_FORCE=1 trace-spans -q $options in | sed 's/\x1b\[[0-9;]*m//g' >text
             [ -s text ]
             # in characters
-            jq -R -e -s --argjson width "$width" 'split("\n") | map(length) | max <= $width' text >ok ||
+            [ "$(wc -L <text)" -le "$width" ] ||
                 { echo "$columns columns, $options"; cat text; return 1; }
             equal "$(grep -c ' $' text)" 0
         done
@@ -1234,7 +1234,7 @@ wide() {
     for options in '' --open; do
         # shellcheck disable=SC2086
         COLUMNS=60 trace-spans -q $options late >text
-        jq -R -e -s 'split("\n") | map(length) | max == 60' text >ok || { cat text; return 1; }
+        [ "$(wc -L <text)" = 60 ] || { cat text; return 1; }
         grep -q 'r9 .*…$' text
     done
     # nothing is shortened, and nothing is lost in the other lines
@@ -1647,15 +1647,15 @@ L
 @test "a span waits for a line of another tool, but not for long" {
     awk 'BEGIN {
         printf "{\"tsc\":1,\"us\":1.000,\"lcore\":7,\"tpoint\":\"IRQ\",\"args\":{\"comm\":\"reactor_0\",\"pid\":12,\"begin\":1,\"duration\":0.000}}\n"
-        for (i = 0; i < 40000; i++) {
+        for (i = 0; i < 20000; i++) {
             printf "{\"tsc\":2,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"A\",\"object\":{\"id\":\"r%d\",\"value\":\"0x10\"}}\n", i * 10 + 2, i
             printf "{\"tsc\":2,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"B_DONE\",\"object\":{\"id\":\"r%d\",\"us\":5.000,\"value\":\"0x10\"}}\n", i * 10 + 7, i
         }
         printf "{\"tsc\":3,\"us\":%d.000,\"lcore\":7,\"tpoint\":\"IRQ\",\"args\":{\"comm\":\"reactor_0\",\"pid\":12,\"begin\":3,\"duration\":0.000}}\n", i * 10 + 2
     }' >in
     # those of the last 10 ms, and 16384 that wait
-    trace-spans -q -j in | grep '"covered":' | plain | jq -s 'map(select(.covered)) | [length, (map(.us) | min)]' -c >got
-    equal "$(cat got)" '[17384,226162]'
+    trace-spans -q -j in | sed -n '/"covered":\["off_cpu"]/s/.*"us":\([0-9]*\)[.0]*,"life".*/\1/p' >got
+    equal "$(wc -l <got) $(sort -n got | head -n 1)" '17384 26162'
 }
 
 @test "the time of a request that moves is that of the lcore of its latest entry" {
@@ -1889,7 +1889,8 @@ otlp_of() { # FILE [OPTION]...
 }
 
 @test "docs/otlp.jq makes requests of OpenTelemetry's schema" {
-    gzip -dc "$DATA/slow-host.trace.gz" | trace-dump -q | trace-spans -q -a -j - >spans
+    # a part of it is enough
+    gzip -dc "$DATA/slow-host.trace.gz" | trace-dump -q | sed -n 1,900p | trace-spans -q -a -j - >spans
     otlp_of spans
     equal "$(wc -l <otlp)" "$(grep -vc '"parent"' spans)"
     otlp_of spans --argjson min_us 5000

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # What tests/watch-spdk says of source trees of SPDK.
+# bats file_tags=sanitizers
 
 load helpers
 
