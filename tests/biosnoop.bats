@@ -383,7 +383,7 @@ dd $late 8 4096 $(jq -r '.args | select(.type == "WS" and .pid) | .queued' lines
     end_itself
     [ $(($(uptime_ms) - begin)) -ge 1000 ]
     equal "$(cat lines)" ''
-    status_is 0 timeout 10 biosnoop -q -d "$disk" 0.5
+    status_is 0 timeout 60 biosnoop -q -d "$disk" 0.5
     equal "$output" "$(tr ' ' '\t' <<<'us comm pid disk type sector bytes latency error')"
 }
 
@@ -774,7 +774,7 @@ RS 128 65536 null'
     end_itself
     status_is 1 biosnoop -q -o /dev/full 1
     equal "$stderr" 'biosnoop: /dev/full: No space left on device'
-    status_is 0 sh "timeout 10 biosnoop -q -d $disk | head -n 1; [ \${PIPESTATUS[0]} = 1 ]"
+    status_is 0 sh "timeout 60 biosnoop -q -d $disk | head -n 1; [ \${PIPESTATUS[0]} = 1 ]"
     equal "$stderr" ''
 }
 

@@ -229,7 +229,7 @@ F
         # an argument follows a long name after an equals sign
         for arguments in "$letter" "$letter 10" "$letter${equals[${#letter}]-=}10"; do
             # shellcheck disable=SC2086 # they are words
-            status_is 2 timeout 10 "$tool" $arguments
+            status_is 2 timeout 60 "$tool" $arguments
             says "$tool: $letter $message"
             equal "$output" ''
         done

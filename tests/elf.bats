@@ -15,7 +15,7 @@ setup() {
 # Runs a command in 256 MiB, which sanitizers cannot do.
 limited() {
     has_sanitizers || ulimit -v 262144
-    timeout 20 "$@"
+    timeout 60 "$@"
 }
 
 # Writes a number into a file, little-endian.

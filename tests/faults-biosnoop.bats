@@ -25,7 +25,7 @@ same_requests() {
     # not more than it takes: some virtual machines lose one of some hundreds
     while dd "if=$loop" of=/dev/null bs=4k count=1 iflag=direct status=none; do sleep 0.01; done 2>/dev/null &
     started=$!
-    runs_here timeout 10 biosnoop -q -n 3 -d "$loop" -o probed || lacks "no BPF here: $(cat err)"
+    runs_here timeout 60 biosnoop -q -n 3 -d "$loop" -o probed || lacks "no BPF here: $(cat err)"
     # also within libbpf
     for fault in ${BEGINNING//@@/@}; do
         CMP=same_number NEVER='fork waitpid poll' each_fault any "$fault" "biosnoop -q -n 3 -d $loop"
@@ -49,7 +49,7 @@ record_writes() {
     command -v biosnoop >/dev/null || lacks 'biosnoop was not built'
     truncate -s 1M image
     loop=$(losetup --find --show --direct-io=on image 2>why) || lacks "no loop devices here: $(cat why)"
-    runs_here timeout 10 biosnoop -q -d "$loop" -o probed 0.1 || lacks "no BPF here: $(cat err)"
+    runs_here timeout 60 biosnoop -q -d "$loop" -o probed 0.1 || lacks "no BPF here: $(cat err)"
     export FAULT_IN=biosnoop FAULT_FULL=requests
     for FAULT_KERNEL in "$(uname -r)" 7.2.0-1; do
         export FAULT_KERNEL
@@ -72,7 +72,7 @@ record_writes() {
     disk=/sys/block/${loop#/dev/}/queue
     grep -q mq-deadline "$disk/scheduler" || skip 'the scheduler mq-deadline is not here'
     grep -q back "$disk/write_cache" || skip 'the loop device has no cache'
-    runs_here timeout 10 biosnoop -q -d "$loop" -o probed 0.1 || lacks "no BPF here: $(cat err)"
+    runs_here timeout 60 biosnoop -q -d "$loop" -o probed 0.1 || lacks "no BPF here: $(cat err)"
     scheduler=$(sed 's/.*\[\(.*\)\].*/\1/' "$disk/scheduler")
     echo mq-deadline >"$disk/scheduler"
     export FAULT_IN=biosnoop FAULT_CALL=bpf FAULT=skip FAULT_NTH=1000 FAULT_KERNEL=7.2.0-1 FAULT_MARK=skipped
@@ -101,7 +101,7 @@ END
     whole() { awk '$5 ~ /^W/ && $8 > 0 { print $2, $6, $7 }' lines; }
     truncate -s 1M image
     loop=$(losetup --find --show --direct-io=on image 2>why) || lacks "no loop devices here: $(cat why)"
-    runs_here timeout 10 biosnoop -q -d "$loop" -o probed 0.1 || lacks "no BPF here: $(cat err)"
+    runs_here timeout 60 biosnoop -q -d "$loop" -o probed 0.1 || lacks "no BPF here: $(cat err)"
     export FAULT_IN=biosnoop FAULT_CALL=bpf FAULT=skip FAULT_NTH=1000 FAULT_KERNEL=7.2.0-1
     for FAULT_PROGRAM in nothing on_start on_issue on_complete on_complete_1 on_complete_3; do
         export FAULT_PROGRAM FAULT_MARK=skipped.$FAULT_PROGRAM

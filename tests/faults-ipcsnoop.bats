@@ -28,7 +28,7 @@ same_calls() {
 @test "processes whose exit the kernel has skipped are followed no longer" {
     export FAULT_IN=ipcsnoop FAULT_CALL=bpf FAULT=skip FAULT_NTH=1 FAULT_PROGRAM=on_exit FAULT_MARK=skipped
     status=0
-    LD_PRELOAD=$FAULTS timeout 20 ipcsnoop -s -o lines -- sh -c 'for i in 1 2 3; do (:); done; (sleep 0.5) & :' 2>log || status=$?
+    LD_PRELOAD=$FAULTS timeout 60 ipcsnoop -s -o lines -- sh -c 'for i in 1 2 3; do (:); done; (sleep 0.5) & :' 2>log || status=$?
     [ -e skipped ]
     [ "$status" = 0 ] || { echo "exit $status"; cat log; return 1; }
     # that nothing is missing is not said to be a loss

@@ -44,7 +44,7 @@ same_events() {
         export FAULT_PROGRAM
         rm -f skipped
         status=0
-        LD_PRELOAD=$FAULTS timeout 20 usdt-record -q -F -e 'forked(n)' -o lines -- usdt-target forks=3 2>log || status=$?
+        LD_PRELOAD=$FAULTS timeout 60 usdt-record -q -F -e 'forked(n)' -o lines -- usdt-target forks=3 2>log || status=$?
         [ -e skipped ]
         equal "$FAULT_PROGRAM $status $(events lines | wc -l) $(cat log)" "$(
             if [ $FAULT_PROGRAM = on_fork ]; then

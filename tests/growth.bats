@@ -12,6 +12,8 @@ setup() {
 # What reads them: a command, and kinds of input.
 COMMANDS=(
     'qpair-lifetimes -q FILE|adds adds_here names_here reverse fields owner_lines descriptions'
+    # alike in all low, or all high, bits
+    'qpair-lifetimes -q FILE | trace-join -l - lines|address:%x00000000000 address:%x00000000 address:%x000 address:8%06x00000 address:ffffffff%08x'
     'qpair-lifetimes -q --rpc FILE -O FILE|answers controllers'
     'trace-join -l lifetimes FILE|objects late states arguments members escapes deep'
     'trace-join -j -l lifetimes FILE|objects arguments members'
@@ -60,6 +62,7 @@ make_input() { # KIND N
         inputs interleaved "$2" >entries
         mktrace -l G4 -n "$2" entries >"$made"
         ;;
+    address:*) inputs adds "$2" | awk -F '[=,]' -v form="${1#*:}" '{ printf "%s=%s, qpair=" form ", thread=1\n", $1, $2, NR }' >"$made" ;;
     # that a process sends to itself
     commands) awk -v n="$2" -f "$ROOT/tests/crossing.awk" >"$made" ;;
     commands_alike) awk -v n="$2" -v alike=1 -v depth=128 -f "$ROOT/tests/crossing.awk" >"$made" ;;

@@ -510,7 +510,7 @@ i386:readv $(cat out) 27 17 17"
     started=$!
     wait_for test -s pid
     wait_for grep -q 'State:.*Z' "/proc/$(cat pid)/status"
-    status_is 0 timeout 10 ipcsnoop -o lines -p "$(cat pid)"
+    status_is 0 timeout 60 ipcsnoop -o lines -p "$(cat pid)"
     says "ipcsnoop: process $(cat pid) has ended"
     equal "$(grep -c @ lines)" 0
 }
@@ -849,7 +849,7 @@ ipcsnoop: true ended with status N'
     mkfifo pipe
     ipcsnoop -q -o pipe -- true &
     recorder=$!
-    timeout 20 cat pipe >got
+    timeout 60 cat pipe >got
     wait "$recorder"
     recorder=
     [ -s got ]

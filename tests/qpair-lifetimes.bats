@@ -678,7 +678,7 @@ send_pieces() {
     mkfifo in
     exec 7<>in
     add 100 16 2 >&7
-    status_is 0 sh "timeout 10 qpair-lifetimes -F in | head -n 1; [ \${PIPESTATUS[0]} != 124 ]"
+    status_is 0 sh "timeout 60 qpair-lifetimes -F in | head -n 1; [ \${PIPESTATUS[0]} != 124 ]"
     equal "$stderr" ''
     equal "$output" 'qpair: begin=100, ptr=0x10, thread=2'
 }

@@ -652,7 +652,7 @@ ends_with() { # STATUS
     ends_with 0
     # nobody writes to this one, and the other has nothing
     line 5 16 >file
-    status_is 0 timeout 10 trace-join -F -j -l pipe -l /dev/null file
+    status_is 0 timeout 60 trace-join -F -j -l pipe -l /dev/null file
     equal "$output" "$(line 5 16)"
     equal "$(lifetime 1 '' 16 a | trace-join -F -j -l - file | wc -l)" 1
 }
@@ -689,7 +689,7 @@ ends_with() { # STATUS
     mkfifo in pipe
     exec 7<>in 8<>pipe
     line 5 16 >&7
-    status_is 0 sh "timeout 10 trace-join -F -l pipe in | head -n 1; [ \${PIPESTATUS[0]} != 124 ]"
+    status_is 0 sh "timeout 60 trace-join -F -l pipe in | head -n 1; [ \${PIPESTATUS[0]} != 124 ]"
     equal "$stderr" ''
     equal "$(wc -l <<<"$output")" 1
 }

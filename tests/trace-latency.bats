@@ -733,11 +733,11 @@ sums() {
     for file in whole cut-off open; do
         for options in '' '-g lcore' '-g type -g blocks' '-i 0.00002' '-i 0.00001 -r' '-i 0.00002 -g type'; do
             # shellcheck disable=SC2086 # they are words
-            trace-latency -jq $options $file | jq -c 'select(.share < 0 or .share > 1)' >wrong
+            trace-latency -jq $options $file >rows
+            jq -c 'select(.share < 0 or .share > 1)' rows >wrong
             [ ! -s wrong ]
             # each is rounded to a hundredth of a percent
-            # shellcheck disable=SC2086 # they are words
-            trace-latency -jq $options $file | sums | awk '$1 < 99.9 || $1 > 100.1' >wrong
+            sums <rows | awk '$1 < 99.9 || $1 > 100.1' >wrong
             [ ! -s wrong ]
         done
     done
@@ -794,10 +794,12 @@ lives() {
 @test "-i has every life of the trace once" {
     mktrace -R 20 "$DATA/sample.jsonl" >trace
     trace-dump trace >in
-    for i in 0.000001 0.00001 0.0001 0.001 1; do
-        for options in '' -r '-g lcore'; do
-            # shellcheck disable=SC2086 # they are words
-            equal "$(trace-latency -jqi $i $options in | lives | sed 's/.*= //')" "$(trace-latency -jq $options in | lives | sed 's/.*= //')"
+    for options in '' -r '-g lcore'; do
+        # shellcheck disable=SC2086 # they are words
+        trace-latency -jq $options in | lives | sed 's/.*= //' >whole
+        for i in 0.000001 0.0001 1; do
+            # shellcheck disable=SC2086
+            trace-latency -jqi $i $options in | lives | sed 's/.*= //' | diff whole -
         done
     done
 }
@@ -894,7 +896,7 @@ L
     for run in run.*; do trace-latency -eqg lcore "$run" >"code.$run"; done
     cat code.* | trace-latency --merge -e >want
     [ "$(wc -l <want)" -gt 20 ]
-    for _ in $(seq 10); do
+    for _ in 1 2 3; do
         # any order of lines, any brackets: of parts that are merged first, and of parts of those
         rm -f part.*
         cat code.* | shuf | split -n r/$((RANDOM % 7 + 2)) - part.
@@ -1065,7 +1067,7 @@ h="b",object="r"} 1'
     awk -v h="$histogram" 'BEGIN { printf "{\"group\":{"; for (i = 0; i < 20000; i++) { key = ""
         for (k = i + 65536; k > 1; k = int(k / 2)) key = key (k % 2 ? "." : "-"); printf "%s\"%s\":1", i ? "," : "", key }
         print "},\"object\":\"r\",\"life\":true}\t" h }' >encoded
-    timeout 20 trace-latency --merge --openmetrics encoded >metrics
+    timeout 60 trace-latency --merge --openmetrics encoded >metrics
     grep _count metrics | grep -o '[{,]_*[0-9]*="1"' | sort | uniq | wc -l >names
     equal "$(cat names)" 20000
 }

@@ -184,7 +184,7 @@ x'
     local merge=$!
     exec 8>pipe 7>silent
     # more than a pipe holds; the writer does not wait for --lag
-    timeout 20 cat all >&8
+    timeout 60 cat all >&8
     exec 8>&-
     equal "$(wc -c <out)" 0
     exec 7>&-

@@ -978,7 +978,7 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
 @test "a pipe is refused, since the commands on the page read the trace again" {
     slow_host
     mkfifo pipe
-    status_is 1 timeout 10 trace-report pipe
+    status_is 1 timeout 60 trace-report pipe
     says 'trace-report: pipe: not a regular file: the commands on the page read it again; save it to a file first, or try: trace-report - <FILE'
     # probes are read once, also by the name of a pipe, whose writer must not lose its reader
     mkfifo named

@@ -391,7 +391,7 @@ guarded: n=0x7'
     status_is 0 usdt-record -q -n 3 -e 'flood(i)' -- usdt-target flood=100000
     equal "$(events <<<"$output")" "$(printf 'flood: i=0x%x\n' 0 1 2)"
     start usdt-target wait sites
-    status_is 0 timeout 10 usdt-record -D 1 -p "$started" -e 'inlined(where)'
+    status_is 0 timeout 60 usdt-record -D 1 -p "$started" -e 'inlined(where)'
     equal "$(events <<<"$output")" ''
     echo >&"$go"
     wait "$started"
@@ -492,7 +492,7 @@ start_full_recorder() {
 # bats test_tags=any-kernel
 @test "a reader that goes away ends it" {
     start usdt-target wait sites
-    status_is 0 sh "timeout 10 usdt-record -p $started -e 'inlined(where)' | true; [ \${PIPESTATUS[0]} = 1 ]"
+    status_is 0 sh "timeout 60 usdt-record -p $started -e 'inlined(where)' | true; [ \${PIPESTATUS[0]} = 1 ]"
     equal "$(notes <<<"$stderr")" "usdt-record: recording 1 probe of usdt-target ($started) until it ends or Ctrl-C"
     echo >&"$go"
     wait "$started"
