@@ -333,7 +333,8 @@ has_waited() { # TIMES PID
     wait_for rmdir "$cgroup/below"
 }
 
-# about 10 seconds; make soak does it for ten minutes
+# about 10 seconds; make soak does it for ten minutes. A machine that is too slow loses waits.
+# bats test_tags=timed
 @test "short-lived processes are attributed, in bounded memory" {
     ! has_sanitizers || not_for_this_build 'sanitizers take memory themselves'
     status_is 0 "$BATS_TEST_DIRNAME/churn" 10
