@@ -285,6 +285,8 @@ missing() {
         requests | target BDEV_IO_START SOCK_REQ_PEND >lines
         equal "$(missing -l "$layout")" "bdev: $enable bdev
 sock: $enable sock"
+        # the rest does not depend on where the masks are
+        [[ $layout = G[16] ]] || continue
         # before the first request, too
         target BDEV_IO_START SOCK_REQ_PEND </dev/null >lines
         equal "$(missing -l "$layout" -L 0)" "bdev: $enable bdev
@@ -571,7 +573,7 @@ L
     for rate in 2600000000 999999937 3000000 18446744073709551615; do
         mktrace -r $rate "$DATA/common.jsonl" >trace
         trace-dump trace >all
-        sed 's/.*"us":\([0-9.]*\),"lcore.*/\1/' all | sort -u >moments
+        sed 's/.*"us":\([0-9.]*\),"lcore.*/\1/' all | sort -u | sed -n '1p; 4p; $p' >moments
         while read -r us; do
             trace-dump --since "$us" trace >got
             awk -F '[:,]' -v us="$us" '$4 + 0 >= us + 0' all | cmp - got
