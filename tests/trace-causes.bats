@@ -545,10 +545,11 @@ in flight at the end: 40, the oldest for 5.00 s
 }
 
 @test "random halves of a trace do not differ" {
-    { fast; requests 40 3 900 ok Fast '"bdev":900.000'; requests 200 5 300 other Fast '"bdev":300.000'; } >all
-    for seed in {1..40}; do
+    { fast; requests 40 3 900 ok Fast '"bdev":900.000'; requests 200 5 300 other Fast '"bdev":300.000'; } |
         # in the order of time, as span lines are not
-        sort -t: -k3,3n all | awk -v seed="$seed" 'BEGIN { srand(seed) } { print >(rand() < 0.5 ? "base" : "in") }'
+        sort -t: -k3,3n >all
+    for seed in {1..20}; do
+        awk -v seed="$seed" 'BEGIN { srand(seed) } { print >(rand() < 0.5 ? "base" : "in") }' all
         equal "$(causes --against base)" ''
     done
 }
