@@ -17,6 +17,7 @@ COMMANDS=(
     'qpair-lifetimes -q --rpc FILE -O FILE|answers controllers'
     'trace-join -l lifetimes FILE|objects late states arguments members escapes deep'
     'trace-join -j -l lifetimes FILE|objects arguments members'
+    'cat FILE | trace-join|line'
     'trace-join -l FILE lines|alive nested replaced backwards kinds by_owner fields'
     'trace-join -s FILE|owners reconnects arguments escapes'
     'trace-join -s -l FILE lines|nested by_owner hosts connections parts'
@@ -62,6 +63,7 @@ make_input() { # KIND N
         inputs interleaved "$2" >entries
         mktrace -l G4 -n "$2" entries >"$made"
         ;;
+    line) head -c "${2}000" /dev/zero | tr '\0' x >"$made" ;;
     address:*) inputs adds "$2" | awk -F '[=,]' -v form="${1#*:}" '{ printf "%s=%s, qpair=" form ", thread=1\n", $1, $2, NR }' >"$made" ;;
     # that a process sends to itself
     commands) awk -v n="$2" -f "$ROOT/tests/crossing.awk" >"$made" ;;

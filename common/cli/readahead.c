@@ -21,7 +21,7 @@ struct readahead {
 	pthread_cond_t changed;
 	int fd; /* a duplicate: the caller's number may be reused while the thread reads */
 	struct block {
-		char *data;   /* before it, room for the rest of the other one */
+		char *data;   /* before it and after it, room for a rest */
 		bool full;    /* belongs to the owner; otherwise to the thread */
 		ssize_t size; /* what read(2) returned */
 		int error;
@@ -30,7 +30,7 @@ struct readahead {
 	bool started;  /* the owner has the other one */
 	bool ended;    /* the end or an error was returned: the thread has ended */
 	char *map;
-	size_t map_size;
+	size_t map_size, rest_max;
 };
 
 static void *read_blocks(void *argument)
@@ -72,10 +72,12 @@ static void release(struct readahead *r)
 struct readahead *readahead_start(int fd, size_t rest_max)
 {
 	struct readahead *r = mem_array(1, sizeof(*r));
-	size_t size = rest_max + BLOCK;
+	/* the block that makes a line too long is appended to it, too */
+	size_t size = rest_max + 2 * BLOCK;
 
-	/* pages of the room in front take no memory until something is carried over to them */
-	r->map_size = 2 * size;
+	/* pages of the room take no memory until something is carried over to them */
+	r->map_size = 2 * size + rest_max;
+	r->rest_max = rest_max;
 	r->map = mmap(NULL, r->map_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	r->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	pthread_mutex_init(&r->lock, NULL);
@@ -124,12 +126,23 @@ ssize_t readahead_next(struct readahead *r, struct slice rest, char **start)
 	while (!block->full)
 		pthread_cond_wait(&r->changed, &r->lock);
 	pthread_mutex_unlock(&r->lock);
-	*start = block->data - rest.n;
-	memmove(*start, rest.p, rest.n);
 	if (block->size <= 0) {
+		*start = (char *)rest.p;
 		r->ended = true;
 		errno = block->error;
 		return block->size;
+	}
+	/* copied for each block, a long line would take time as its square: it stays, and the blocks change places */
+	if (r->started && rest.n > BLOCK && (size_t)(rest.p + rest.n - last->data) <= r->rest_max + BLOCK) {
+		char *data = last->data;
+
+		*start = (char *)rest.p;
+		memcpy(*start + rest.n, block->data, block->size);
+		last->data = block->data;
+		block->data = data;
+	} else {
+		*start = block->data - rest.n;
+		memmove(*start, rest.p, rest.n);
 	}
 	pthread_mutex_lock(&r->lock);
 	if (r->started) {

@@ -4,7 +4,7 @@
  *
  * Reading a pipe costs a filter a quarter of its time: the bytes are in another processor's cache,
  * and every read wakes the writer. With this a filter is as fast in a pipeline as on a file. There
- * are two blocks, one for each side; in front of each is room for the owner's unfinished rest.
+ * are two blocks, one for each side; around each is room for the owner's unfinished rest.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ bool readahead_wait(struct readahead *r, unsigned ms);
 
 /*
  * Waits for the next block. rest is the end of the last block that the owner wants to keep: *start
- * points to a copy of it, followed by the new bytes. Returns the number of those, 0 at the end, -1
+ * points to it, or to a copy, followed by the new bytes. Returns the number of those, 0 at the end, -1
  * with errno. Both are valid until the next call.
  */
 ssize_t readahead_next(struct readahead *r, struct slice rest, char **start);
