@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "answer.h"
 #include "columns.h"
 #include "count.h"
 #include "mem.h"
@@ -24,21 +23,8 @@ static int longest_first(const void *a, const void *b, void *context)
 	return order ? order : (x->key.size > y->key.size) - (x->key.size < y->key.size);
 }
 
-static void write_text(struct out *out, const struct column *columns, size_t n, bool heading)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (i)
-			out_char(out, '\t');
-		if (heading)
-			out_text(out, columns[i].heading);
-		else
-			columns_put(out, &columns[i].value);
-	}
-	out_char(out, '\n');
-}
-
-static void write_row(struct out *out, const struct tally *t, const struct requests *requests,
-		      const struct tally_row *row, bool json, bool heading)
+static void write_row(struct columns *c, const struct tally *t, const struct requests *requests,
+		      const struct tally_row *row)
 {
 	const struct fact_row *fact = &fact_table[row->key.fact];
 	struct slice lcore = tally_name(t, requests_lcore_name(requests, row->key.lcore));
@@ -58,15 +44,17 @@ static void write_row(struct out *out, const struct tally *t, const struct reque
 		{"WHO", "who", 0, columns_raw(tally_name(t, row->key.who))},
 	};
 
-	if (!json)
-		write_text(out, columns, COUNT(columns), heading);
-	else if (columns_members(out, '{', columns, COUNT(columns)))
-		out_text(out, "}\n");
+	/* its headings are not called as in JSON */
+	for (size_t i = 0; !c->is_json && !c->has_heads && i < COUNT(columns); i++)
+		out_printf(c->out, "%s%s", columns[i].heading, i + 1 < COUNT(columns) ? "\t" : "\n");
+	c->has_heads = true;
+	columns_row(c, columns, COUNT(columns));
 }
 
 void rows_write(struct out *out, const struct tally *t, const struct requests *requests, bool json)
 {
 	const struct tally_row **sorted = mem_array(t->num_rows, sizeof(*sorted));
+	struct columns c = {.out = out, .terminal.plain = true, .is_json = json};
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->num_rows; i++)
@@ -74,9 +62,8 @@ void rows_write(struct out *out, const struct tally *t, const struct requests *r
 			sorted[n++] = &t->rows[i];
 	if (n)
 		qsort_r(sorted, n, sizeof(*sorted), longest_first, (void *)t);
-	if (n && !json)
-		write_row(out, t, requests, sorted[0], false, true);
 	for (size_t i = 0; i < n; i++)
-		write_row(out, t, requests, sorted[i], json, false);
+		write_row(&c, t, requests, sorted[i]);
+	columns_end(&c);
 	free(sorted);
 }

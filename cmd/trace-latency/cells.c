@@ -1,114 +1,147 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cells.h"
 
-#include "count.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "mem.h"
 #include "names.h"
-#include "print.h"
+#include "palette.h"
 
-struct cells cells_start(struct output *to, const struct interval *interval)
+/* The name of the i-th key of -g, for terminals. Groups of a run have the same keys. */
+static const char *key_name(struct output *to, size_t i, struct slice key)
 {
-	return (struct cells){.to = to, .interval = interval, .t.terminal = &to->terminal};
+	struct out name = {.fd = OUT_MEMORY};
+
+	if (i == to->num_keys) {
+		out_visible_json(&name, key);
+		out_char(&name, '\0');
+		to->keys = mem_room(to->keys, to->num_keys, &to->cap_keys);
+		to->keys[to->num_keys++] = name.buf;
+	}
+	return to->keys[i];
 }
 
-static void start_row(struct cells *c)
+static struct column_value *add_name(struct output *to, const char *heading, struct slice raw)
 {
-	if (!c->t.n)
-		print_interval(&c->to->out, c->interval, c->t.terminal);
-	tabular_row(&c->t, false);
+	return columns_add(&to->columns, heading, NULL, columns_least(COLUMNS_LEAST, columns_raw(raw)));
 }
 
-/* Writes the interval and these columns after `before`, and ends the line. */
-static void put_tabs(struct cells *c, char before, const struct column *columns, size_t n, bool heads)
+static void add_group(struct output *to, struct slice group)
 {
-	const struct column interval[] = {
-		{"begin", NULL, 0, columns_us(c->interval->from)},
-		{"end", NULL, 0, columns_us(c->interval->to)},
-	};
-
-	if (c->interval->to)
-		before = columns_tabs(&c->to->out, before, interval, COUNT(interval), heads);
-	columns_tabs(&c->to->out, before, columns, n, heads);
-	out_char(&c->to->out, '\n');
-	c->to->has_heads = true;
-}
-
-/* What is done with the columns of a name. */
-typedef void each_column(struct cells *c, const struct column *column);
-
-static void put_cell(struct cells *c, const struct column *column)
-{
-	tabular_put(&c->t, column, 1);
-}
-
-static void put_tab(struct cells *c, const struct column *column)
-{
-	columns_tabs(&c->to->out, 0, column, 1, false);
-	out_char(&c->to->out, '\t');
-}
-
-static void put_head(struct cells *c, const struct column *column)
-{
-	columns_tabs(&c->to->out, 0, column, 1, true);
-	out_char(&c->to->out, '\t');
-}
-
-static void put_text(struct cells *c, each_column *put, struct slice heading, struct slice value)
-{
-	struct out head = {.fd = OUT_MEMORY};
-
-	out_visible_json(&head, heading);
-	out_char(&head, '\0');
-	put(c, &(struct column){head.buf, .value = columns_least(TABULAR_LEAST, columns_raw(value))});
-	out_close(&head);
-}
-
-/* The values of its group; the letter of its type, and its family if that is shown. */
-static void put_name(struct cells *c, each_column *put, const struct rows *rows, const struct rows_name *name)
-{
-	struct slice group = rows_group(rows, name->group), family = names_family(rows, name->type), key, value;
-	struct out object = {.fd = OUT_MEMORY};
+	struct slice key, value;
 	struct json j;
 
 	json_init(&j, group.p, group.n);
-	for (json_object(&j); group.n && names_member(&j, &key, &value);)
-		put_text(c, put, key, value);
-	out_slice(&object, rows_letter(rows, name->type));
-	out_text(&object, family.n ? " " : "");
-	out_slice(&object, family);
-	put_text(c, put, slice_of("object"), out_contents(&object));
-	out_close(&object);
+	json_object(&j);
+	for (size_t i = 0; group.n && names_member(&j, &key, &value); i++)
+		add_name(to, key_name(to, i, key), value);
 }
 
-void cells_named_row(struct cells *c, const struct rows *rows, const struct rows_name *name,
-		     const struct column *columns, size_t n)
+/* What a row is of: a state, "whole life", "TCP whole life" of a family, or "to reply"; one word in plain tables. */
+static void write_from(struct output *to, const struct rows *rows, const struct latency *row)
 {
-	struct out *out = &c->to->out;
+	struct slice family = names_family(rows, row->type);
 
-	if (output_is_human(c->to)) {
-		start_row(c);
-		put_name(c, put_cell, rows, name);
-		tabular_put(&c->t, columns, n);
-	} else if (output_is_plain(c->to)) {
-		if (!c->to->has_heads) {
-			put_name(c, put_head, rows, name);
-			put_tabs(c, 0, columns, n, true);
-		}
-		put_name(c, put_tab, rows, name);
-		put_tabs(c, 0, columns, n, false);
+	if (rows_is_transition(row)) {
+		out_slice(&to->from, rows->states.all[row->from]);
+	} else if (to->columns.terminal.plain) {
+		out_text(&to->from, rows_is_life(row) ? "life" : "reply");
 	} else {
-		out_char(out, '{');
-		names_type(out, rows, name->group, name->type);
-		print_interval_members(out, c->interval);
-		columns_members(out, ',', columns, n);
-		out_text(out, "}\n");
+		out_slice(&to->from, family);
+		out_text(&to->from, family.n ? " " : "");
+		out_text(&to->from, rows_is_life(row) ? "whole life" : "to reply");
 	}
 }
 
-void cells_end(struct cells *c)
+const char *cells_sgr(const struct rows *rows, const struct latency *row)
 {
-	if (!c->t.n)
+	return rows_is_transition(row) ? palette_layers[palette_of(spdk_tpoint(rows->states.all[row->from]))].sgr
+				       : NULL;
+}
+
+static void add_states(struct output *to, const struct rows *rows, const struct latency *row)
+{
+	write_from(to, rows, row);
+	add_name(to, "from", out_contents(&to->from))->sgr = cells_sgr(rows, row);
+	if (rows_is_transition(row))
+		add_name(to, "to", rows->states.all[row->to]);
+	else
+		columns_add(&to->columns, "to", NULL, columns_least(COLUMNS_LEAST, columns_word(slice_of(""))));
+}
+
+void cells_members(struct columns *c, const struct rows *rows, const struct rows_name *name, const struct latency *row)
+{
+	columns_add(c, NULL, "group", columns_json(rows_group(rows, name->group)));
+	columns_add(c, NULL, "object", columns_string(rows_letter(rows, name->type)));
+	if (row && rows_is_transition(row)) {
+		columns_add(c, NULL, "from", columns_string(rows->states.all[row->from]));
+		columns_add(c, NULL, "to", columns_string(rows->states.all[row->to]));
+	} else if (row) {
+		columns_add(c, NULL, rows_is_life(row) ? "life" : "to_reply", columns_bool(true));
+	}
+	columns_add(c, NULL, "family", columns_raw(rows_family(rows, name->type)));
+}
+
+void cells_interval(struct output *to, const struct interval *interval)
+{
+	const uint64_t second = 1000000000, from = interval->from, until = interval->to;
+
+	if (!until)
 		return;
-	tabular_print(&c->t, &c->to->out);
-	if (c->interval->to)
-		out_char(&c->to->out, '\n');
+	terminal_paint(&to->columns.terminal, &to->out, TERMINAL_BOLD);
+	out_printf(&to->out, "%" PRIu64 ".%09" PRIu64 " s to %" PRIu64 ".%09" PRIu64 " s", from / second, from % second,
+		   until / second, until % second);
+	terminal_plain(&to->columns.terminal, &to->out);
+	out_char(&to->out, '\n');
+}
+
+void cells_start_row(struct output *to, const struct rows *rows, const struct rows_name *name,
+		     const struct latency *latency)
+{
+	const struct interval *interval = &rows->interval;
+	struct slice letter = rows_letter(rows, name->type), family = names_family(rows, name->type);
+	struct columns *c = &to->columns;
+	bool is_human = output_is_human(to);
+
+	to->object.fd = to->from.fd = OUT_MEMORY;
+	to->object.len = to->from.len = 0;
+	if (is_human && !c->n)
+		cells_interval(to, interval);
+	if (c->is_json)
+		cells_members(c, rows, name, latency);
+	/* for people, a table of times has them in its title, and the family with the state */
+	if (!is_human || !latency)
+		add_group(to, rows_group(rows, name->group));
+	out_slice(&to->object, letter);
+	if (family.n && !(is_human && latency)) {
+		out_char(&to->object, ' ');
+		out_slice(&to->object, family);
+	}
+	add_name(to, is_human && latency ? "obj" : "object", out_contents(&to->object));
+	if (interval->to) {
+		columns_add(c, is_human ? NULL : "begin", "begin", columns_us(interval->from));
+		columns_add(c, is_human ? NULL : "end", "end", columns_us(interval->to));
+	}
+	if (latency)
+		add_states(to, rows, latency);
+}
+
+void cells_end(struct output *to, const struct interval *interval)
+{
+	bool any = to->columns.n;
+
+	columns_end(&to->columns);
+	if (any && interval->to)
+		out_char(&to->out, '\n');
+}
+
+void cells_free(struct output *to)
+{
+	for (size_t i = 0; i < to->num_keys; i++)
+		free(to->keys[i]);
+	free(to->keys);
+	out_close(&to->object);
+	out_close(&to->from);
+	columns_end(&to->columns);
 }

@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables for people, with tabs for programs, or as JSON lines: a row is one of each. */
+/* Rows of trace-latency: what they start with is the same in all tables. */
 #pragma once
 
+#include "columns.h"
 #include "rows.h"
-#include "tabular.h"
 
 /* Where tables go. */
 struct output {
 	struct out out;
-	struct terminal terminal;
-	bool is_json;
-	bool has_heads; /* with tabs: the names of columns are written, once for all intervals */
-};
+	struct columns columns; /* its out is that; JSON is not plain */
 
-static inline bool output_is_plain(const struct output *to)
-{
-	return !to->is_json && to->terminal.plain;
-}
+	/* scratch: names of columns, and texts of a row; in memory */
+	char **keys;
+	size_t num_keys, cap_keys;
+	struct out object, from;
+};
 
 static inline bool output_is_human(const struct output *to)
 {
-	return !to->is_json && !to->terminal.plain;
+	return !to->columns.is_json && !to->columns.terminal.plain;
 }
 
-struct cells {
-	struct output *to;
-	const struct interval *interval;
-	struct tabular t;
-};
+/* Adds what identifies a row in JSON. row: in a table of times, or NULL. */
+void cells_members(struct columns *c, const struct rows *rows, const struct rows_name *name, const struct latency *row);
 
-/* Starts a table. */
-struct cells cells_start(struct output *to, const struct interval *interval);
+/* The line above the tables of an interval; nothing without one. */
+void cells_interval(struct output *to, const struct interval *interval);
 
 /*
- * Writes a row of n columns after the values of the keys of -g, the type of objects and the interval. rows has the
- * texts.
+ * Starts a row: the values of the keys of -g, the type of objects and the interval. rows has the texts. latency: what
+ * the row is of, in a table of times, or NULL.
  */
-void cells_named_row(struct cells *c, const struct rows *rows, const struct rows_name *name,
-		     const struct column *columns, size_t n);
+void cells_start_row(struct output *to, const struct rows *rows, const struct rows_name *name,
+		     const struct latency *latency);
 
-/* Prints the table. */
-void cells_end(struct cells *c);
+/* The colour of what a row is of; NULL: none. */
+const char *cells_sgr(const struct rows *rows, const struct latency *row);
+
+/* Ends the table of an interval. */
+void cells_end(struct output *to, const struct interval *interval);
+
+void cells_free(struct output *to);

@@ -4,11 +4,11 @@
 #include <err.h>
 #include <stdlib.h>
 
+#include "cells.h"
 #include "interactive.h"
 #include "json.h"
 #include "lines.h"
 #include "mem.h"
-#include "names.h"
 #include "number.h"
 
 /* The order of two JSON strings by their bytes, with the quote that ends them. */
@@ -28,7 +28,7 @@ static int compare_families(struct slice a, struct slice b)
 	return a.n && b.n ? compare_strings(a, b) : !a.n - !b.n;
 }
 
-/* The order of the bytes of names_key(). No group is a prefix of another. */
+/* The order of the bytes of cells_members(). No group is a prefix of another. */
 static int by_key(const void *a, const void *b, void *context)
 {
 	const struct latency *x = *(struct latency *const *)a, *y = *(struct latency *const *)b;
@@ -59,18 +59,21 @@ void encode_write(struct out *out, const struct rows *rows)
 {
 	size_t n = rows->num_filled;
 	struct latency **sorted = mem_array(n, sizeof(struct latency *));
+	struct columns key = {};
 
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = rows->filled[i];
 	qsort_r(sorted, n, sizeof(struct latency *), by_key, (void *)rows);
 	for (size_t i = 0; i < n; i++) {
-		out_char(out, '{');
-		names_key(out, rows, sorted[i]);
+		key.row_n = 0;
+		cells_members(&key, rows, &(struct rows_name){sorted[i]->group, sorted[i]->type}, sorted[i]);
+		columns_members(out, '{', key.row, key.row_n);
 		out_text(out, "}\t");
 		histogram_write(out, &sorted[i]->times);
 		out_char(out, '\n');
 	}
 	free(sorted);
+	columns_end(&key);
 }
 
 static void read_sum(struct json *j, unsigned __int128 *sum)

@@ -43,64 +43,60 @@ static bool is_largest(const struct share *share, enum layer layer)
 	return true;
 }
 
-/* The columns of a row, and what they have in common. */
+/* A row, and what its columns have in common. */
 struct parts {
 	const struct share *share;
 	bool has_weight;
-	struct column *columns;
-	size_t n;
+	struct columns *columns;
 };
 
 /* Where a table is too wide, the columns with the smallest parts of rows that matter are dropped. */
-static struct column *add_part(struct parts *p, const char *heading, const char *name, unsigned __int128 ns,
-			       unsigned __int128 life)
+static struct column_value *add_part(const struct parts *p, const char *heading, const char *name, unsigned __int128 ns,
+				     unsigned __int128 life)
 {
-	struct column *column = &p->columns[p->n++];
 	double part = ratio_part(ns, life);
 
-	*column = (struct column){heading, name, 0,
-				  columns_spare(1 + (p->has_weight ? part * 100000 : 0), columns_part(part))};
-	return column;
+	return columns_add(p->columns, heading, name,
+			   columns_spare(1 + (p->has_weight ? part * 100000 : 0), columns_part(part)));
 }
 
-static void add_layers(struct parts *p)
+static void add_layers(const struct parts *p)
 {
 	for (enum layer layer = 0; layer < LAYERS; layer++) {
-		struct column *column = add_part(p, spdk_layers[layer], spdk_layers[layer], p->share->layers[layer],
-						 p->share->life);
+		struct column_value *value = add_part(p, spdk_layers[layer], spdk_layers[layer],
+						      p->share->layers[layer], p->share->life);
 
-		column->value.object = "layers";
-		column->value.heading_sgr = palette_layers[layer].sgr;
-		column->value.sgr = is_largest(p->share, layer) ? column->value.heading_sgr : NULL;
+		value->object = "layers";
+		value->heading_sgr = palette_layers[layer].sgr;
+		value->sgr = is_largest(p->share, layer) ? value->heading_sgr : NULL;
 		/* they are rare: a column of zeros would only make the table wider */
-		column->value.hides_zeros = layer == LAYER_BELOW || layer == LAYER_UNKNOWN;
+		value->hides_zeros = layer == LAYER_BELOW || layer == LAYER_UNKNOWN;
 	}
 }
 
 /* The parts that other tools have recorded, of the requests within their recordings. */
-static void add_overlaps(struct parts *p)
+static void add_overlaps(const struct parts *p)
 {
 	for (enum overlap i = 0; i < OVERLAPS; i++) {
 		const struct share_overlap *o = &p->share->overlaps[i];
-		struct column *column = add_part(p, overlaps_name(i), overlaps_name(i), o->ns, o->life);
+		struct column_value *value = add_part(p, overlaps_name(i), overlaps_name(i), o->ns, o->life);
 
 		if (!o->count)
-			column->value.kind = COLUMN_NULL;
+			value->kind = COLUMN_NULL;
 	}
 	for (enum overlap i = 0; i < OVERLAPS; i++)
 		if (i != OVERLAP_IRQ)
-			p->columns[p->n++] = (struct column){
-				NULL, overlaps_name(i), 0,
-				columns_in("covered", columns_number(p->share->overlaps[i].count))};
+			columns_add(p->columns, NULL, overlaps_name(i),
+				    columns_in("covered", columns_number(p->share->overlaps[i].count)));
 }
 
-static void add_facts(struct parts *p)
+static void add_facts(const struct parts *p)
 {
 	for (unsigned i = 0; i <= FACTS_PROVEN; i++) {
 		const char *name = fact_table[i < FACTS_PROVEN ? fact_proven[i] : FACT_QUEUE].name;
 		unsigned __int128 ns = i < FACTS_PROVEN ? p->share->facts[i] : p->share->queue;
 
-		add_part(p, name, name, ns, p->share->life)->value.hides_zeros = true;
+		add_part(p, name, name, ns, p->share->life)->hides_zeros = true;
 	}
 }
 
@@ -109,25 +105,24 @@ void layers_table(struct output *to, const struct shares *shares, const struct r
 	const void **all = rows_sorted(rows, shares->all, shares->n, sizeof(*shares->all));
 	unsigned __int128 life = life_of_all(shares);
 	bool has_silence = has_much_silence(shares);
-	struct cells c = cells_start(to, &rows->interval);
+	struct columns *c = &to->columns;
 
 	for (size_t i = 0; i < shares->n; i++) {
 		const struct share *share = all[i];
-		struct column columns[LAYERS + 2 * OVERLAPS + FACTS + 4] = {
-			{"count", "count", 0, columns_number(share->count)},
-			{"mean", "mean", 0, columns_duration(ratio_mean(share->life, share->count))},
-		};
-		struct parts p = {share, has_weight(share, life), columns, 2};
+		struct parts p = {share, has_weight(share, life), c};
 
+		cells_start_row(to, rows, &share->name, NULL);
+		columns_add(c, "count", "count", columns_number(share->count));
+		columns_add(c, "mean", "mean", columns_duration(ratio_mean(share->life, share->count)));
 		add_layers(&p);
-		if (shares->has_overlaps || output_is_plain(to))
+		if (shares->has_overlaps || c->terminal.plain)
 			add_overlaps(&p);
-		if (has_silence || output_is_plain(to))
+		if (has_silence || c->terminal.plain)
 			add_part(&p, "silent", NULL, share->rare, share->life);
 		add_part(&p, NULL, "silent", share->silent, share->life);
 		add_facts(&p);
-		cells_named_row(&c, rows, &share->name, columns, p.n);
+		columns_row(c, NULL, 0);
 	}
-	cells_end(&c);
+	cells_end(to, &rows->interval);
 	free(all);
 }

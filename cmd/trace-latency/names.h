@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How groups, types of objects and rows are written, for people and as JSON. */
+/* How groups, types of objects and rows are written for people. */
 #pragma once
 
 #include "json.h"
@@ -20,9 +20,3 @@ void names_keys(struct out *out, struct slice group);
 
 /* A row's name in messages. */
 void names_row(struct out *out, const struct rows *rows, const struct latency *row);
-
-/* Members of a JSON object: "group":{…},"object":"r", and "family":"TCP" unless it is empty. */
-void names_type(struct out *out, const struct rows *rows, uint32_t group, uint32_t type);
-
-/* The same for a row, with "from":"A","to":"B", "life":true or "to_reply":true after "object". */
-void names_key(struct out *out, const struct rows *rows, const struct latency *row);

@@ -4,10 +4,6 @@
 
 #include "cells.h"
 
-/* The line above the tables of an interval, and "begin" and "end" in its JSON lines; nothing without one. */
-void print_interval(struct out *out, const struct interval *interval, const struct terminal *terminal);
-void print_interval_members(struct out *out, const struct interval *interval);
-
 /* base: the rows of an earlier run to compare with, or NULL. */
 void print_table(struct output *to, const struct rows *rows, const struct rows *base);
 

@@ -17,7 +17,6 @@ static double peak_of(unsigned __int128 peak, uint64_t slot, unsigned __int128 n
 void rates_table(struct output *to, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot)
 {
 	const void **all = rows_sorted(rows, rates->all, rates->n, sizeof(*rates->all));
-	struct cells c = cells_start(to, &rows->interval);
 
 	for (size_t i = 0; i < rates->n; i++) {
 		const struct rate *rate = all[i];
@@ -35,8 +34,9 @@ void rates_table(struct output *to, const struct rates *rates, const struct rows
 			 columns_spare(3, columns_in("blocks", columns_if(rate->has_blocks, columns_rate(peak))))},
 		};
 
-		cells_named_row(&c, rows, &rate->name, columns, COUNT(columns));
+		cells_start_row(to, rows, &rate->name, NULL);
+		columns_row(&to->columns, columns, COUNT(columns));
 	}
-	cells_end(&c);
+	cells_end(to, &rows->interval);
 	free(all);
 }

@@ -347,9 +347,9 @@ static void start(struct run *run)
 	else
 		out_open(&run->to.out, STDOUT_FILENO);
 	out_open(&run->shown, STDOUT_FILENO);
-	run->to.terminal = terminal_open();
-	run->to.is_json = opt.output == JSON;
-	run->to.terminal.plain &= !opt.screen;
+	run->to.columns = (struct columns){
+		.out = &run->to.out, .terminal = terminal_open(), .is_json = opt.output == JSON};
+	run->to.columns.terminal.plain &= !opt.screen && opt.output != JSON;
 	*r = (struct reading){.quiet = opt.quiet,
 			      .joining = &opt.joining,
 			      /* which node_exporter refuses */
@@ -390,6 +390,7 @@ int main(int argc, char **argv)
 	rows_free(&run.base);
 	joining_free(&opt.joining);
 	free(opt.keys);
+	cells_free(&run.to);
 	if (run.to.out.fd != OUT_MEMORY)
 		return cli_close(&run.to.out, status);
 	out_close(&run.to.out);
