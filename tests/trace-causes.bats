@@ -162,8 +162,8 @@ causes() {
     sed 's/\x1b\[[0-9;]*m//g' coloured | diff plain -
     grep -qx $'\e\\[1mcause: bdev Slow takes longer (100 % of the extra time)\e\\[0m' coloured
     grep -q $'^  \e\\[38;5;131mbdev\e\\[0m ' coloured
-    # names of columns are faint
-    grep -q $'^\e\\[4mwhere the extra time is .* share\e\\[0m$' coloured
+    # names of columns are underlined
+    grep -q $'^\e\\[4mwhere the extra time is\e\\[0m .*\e\\[4mshare\e\\[0m$' coloured
 }
 
 @test "only those that -k matches are explained" {

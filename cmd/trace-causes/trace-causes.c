@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "answer_json.h"
+#include "answer.h"
 #include "cli.h"
 #include "each_traceline.h"
 #include "findings.h"

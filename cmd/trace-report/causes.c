@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "causes.h"
 
-#include "answer_json.h"
+#include "answer.h"
 #include "measure.h"
 
 /* Those with most time; a page has fewer. */

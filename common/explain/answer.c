@@ -3,19 +3,11 @@
 
 #include <inttypes.h>
 
-#include "means.h"
-#include "owed.h"
+#include "answer_tables.h"
+#include "count.h"
 #include "palette.h"
-#include "utf8.h"
 
-/* Rows of a table in text. */
-enum { TRAIT_ROWS = 5, OWED_ROWS = 8 };
-enum { NOTABLE_PART = 50 }; /* of all time: what is less is added up */
-
-/* Widths of columns. The first column of a table has these, or what a narrow terminal leaves of them. */
-enum { COMMON = 60, OWED = 45 };
-/* Widths of the columns after these, of times and of names. */
-enum { AFTER_COMMON = 17, AFTER_OWED = 26, TIME = 9, NAME = 15, NARROW_NAME = 12 };
+enum { NAME = 15 }; /* the least that a sentence has of a name */
 
 /* Names are as written in JSON: decoded, and for terminals. */
 static void put_name(struct out *out, const struct tally *t, uint32_t name)
@@ -57,16 +49,6 @@ static void put_time(struct out *out, __int128 ns)
 		ns = -ns;
 	}
 	out_duration_text(out, ns < UINT64_MAX ? ns : UINT64_MAX);
-}
-
-/* Aligned to the right, in a column. */
-static void put_time_column(struct out *out, __int128 ns, int width)
-{
-	struct out text = {.fd = OUT_MEMORY};
-
-	put_time(&text, ns);
-	out_printf(out, "%*.*s", width, (int)text.len, text.buf);
-	out_close(&text);
 }
 
 static void put_group(struct out *out, const struct findings *f, const struct answer_options *options)
@@ -144,263 +126,6 @@ static void put_failed(struct out *out, const struct findings *f)
 	if (rest)
 		out_printf(out, ", %" PRIu64 " with others", rest);
 	out_char(out, '\n');
-}
-
-static bool has_row(__int128 ns, __int128 all)
-{
-	double percent = all ? 100.0 * (double)ns / (double)all : 0;
-
-	return percent >= 0.5 || percent <= -0.5;
-}
-
-static void end_row(struct out *out, __int128 ns, __int128 all)
-{
-	put_time_column(out, ns, TIME);
-	out_printf(out, " %5.0f %%\n", 100.0 * (double)ns / (double)all);
-}
-
-static void put_layer(struct out *out, const struct terminal *terminal, enum layer layer)
-{
-	terminal_paint(terminal, out, palette_layers[layer].sgr);
-	out_text(out, spdk_layers[layer]);
-	terminal_plain(terminal, out);
-}
-
-/* Starts the line with the names of columns, and ends it. */
-static void start_heads(struct out *out, const struct terminal *terminal)
-{
-	out_char(out, '\n');
-	terminal_paint(terminal, out, TERMINAL_HEADS);
-}
-
-static void end_heads(struct out *out, const struct terminal *terminal)
-{
-	terminal_plain(terminal, out);
-	out_char(out, '\n');
-}
-
-static void put_layers(struct out *out, const struct means *m, enum slow slow, const struct terminal *terminal)
-{
-	enum { FIRST = 24 };
-	double layers[LAYERS];
-	enum layer sorted[LAYERS];
-
-	start_heads(out, terminal);
-	out_printf(out, "%-*s %*s %7s", FIRST, slow == SLOW_ALIKE ? "where the time is" : "where the extra time is",
-		   TIME, "time", "share");
-	end_heads(out, terminal);
-	for (enum layer i = 0; i < LAYERS; i++)
-		layers[i] = (double)m->layers[i];
-	spdk_sort_layers(layers, sorted);
-	for (unsigned i = 0; i < LAYERS; i++) {
-		enum layer layer = sorted[i];
-
-		if (!has_row(m->layers[layer], m->more))
-			continue;
-		out_text(out, "  ");
-		put_layer(out, terminal, layer);
-		out_printf(out, "%*s", FIRST - 1 - (int)strlen(spdk_layers[layer]), "");
-		end_row(out, m->layers[layer], m->more);
-	}
-	for (unsigned i = 0; i < OVERLAPS; i++) {
-		if (!has_row(m->overlaps[i], m->more))
-			continue;
-		out_printf(out, "    of it %-*s", FIRST - 9, overlaps_name(i));
-		end_row(out, m->overlaps[i], m->more);
-	}
-}
-
-static void put_trait(struct out *out, const struct tally *t, const struct traits_value *v)
-{
-	/* where the name of the trait and a blank do not read well */
-	static const char *const before[TRAITS] = {
-		[TRAIT_OFF_CPU] = "off CPU: ", [TRAIT_IRQ] = "irq: ", [TRAIT_FULL] = "full queue of "};
-	uint64_t number = v->value.number;
-	uint32_t name = v->value.name;
-
-	out_text(out, before[v->trait] ? before[v->trait] : trait_names[v->trait]);
-	if (!before[v->trait])
-		out_char(out, ' ');
-	switch (v->trait) {
-	case TRAIT_SIZE:
-		out_u64(out, number);
-		break;
-	case TRAIT_REGION:
-		out_printf(out, "from LBA %" PRIu64 " of ", number << REQUESTS_REGION);
-		put_name(out, t, name);
-		break;
-	case TRAIT_DEPTH:
-		if (number < 2)
-			out_u64(out, number);
-		else
-			out_printf(out, "from %" PRIu64 " to %" PRIu64, (uint64_t)1 << (number - 1),
-				   ((uint64_t)1 << (number - 1)) * 2 - 1);
-		break;
-	default:
-		put_name(out, t, name);
-	}
-}
-
-/* Pads text to a column. Wider text is shortened; in full it has its own line. */
-static void put_padded(struct out *out, struct slice text, const struct terminal *terminal, size_t width)
-{
-	size_t n = utf8_count(text);
-
-	put_within(out, text, terminal, width);
-	if (n > width && terminal->width == TERMINAL_WIDE)
-		out_printf(out, "\n%*s", (int)width, "");
-	else if (n < width)
-		out_printf(out, "%*s", (int)(width - n), "");
-}
-
-static size_t first_width(const struct terminal *terminal, size_t width, size_t after)
-{
-	return terminal->width < width + after ? terminal->width - after : width;
-}
-
-static size_t common_width(const struct terminal *terminal)
-{
-	return first_width(terminal, COMMON, AFTER_COMMON);
-}
-
-/* Values that select the same requests are one row, with equals signs between them. Returns its end. */
-static size_t put_equal_traits(struct out *out, const struct tally *tally, const struct traits *t, size_t i,
-			       const struct terminal *terminal)
-{
-	size_t width = common_width(terminal);
-	const struct traits_value *first = &t->all[i];
-	struct out text = {.fd = OUT_MEMORY}, value = {.fd = OUT_MEMORY};
-	size_t end = i;
-
-	for (; end < t->n && t->all[end].hash == first->hash; end++) {
-		value.len = 0;
-		put_trait(&value, tally, &t->all[end]);
-		if (end > i &&
-		    utf8_count(out_contents(&text)) + utf8_count(out_contents(&value)) + strlen(" = ") > width) {
-			put_within(out, out_contents(&text), terminal, width);
-			out_char(out, '\n');
-			text.len = 0;
-			out_text(&text, "    ");
-		}
-		out_text(&text, end == i ? "  " : " = ");
-		out_slice(&text, out_contents(&value));
-	}
-	put_padded(out, out_contents(&text), terminal, width);
-	out_printf(out, " %5.0f %% %5.0f %%\n", 100.0 * first->slow / t->slow, 100.0 * first->others / t->others);
-	out_close(&text);
-	out_close(&value);
-	return end;
-}
-
-/* Seconds, with as many decimals as tell the two ends apart, but two at least. */
-static void put_window(struct out *out, const struct traits *t, const struct terminal *terminal)
-{
-	const struct traits_window *w = &t->window;
-	struct out text = {.fd = OUT_MEMORY};
-	double ns = (double)(w->end - w->begin);
-	int decimals = 2;
-
-	for (double unit = 1e8; decimals < 6 && ns < unit; unit /= 10)
-		decimals++;
-	out_printf(&text, "  between %.*f and %.*f s", decimals, (double)w->begin / 1e9, decimals,
-		   (double)w->end / 1e9);
-	put_padded(out, out_contents(&text), terminal, common_width(terminal));
-	out_printf(out, " %5.0f %% %5.0f %%\n", 100.0 * w->slow / t->slow, 100.0 * w->others / t->others);
-	out_close(&text);
-}
-
-static void put_traits(struct out *out, const struct tally *tally, const struct traits *traits,
-		       const struct terminal *terminal)
-{
-	if (traits->n || traits->has_window) {
-		start_heads(out, terminal);
-		out_printf(out, "%-*s %7s %7s", (int)common_width(terminal), "what the slow ones have in common",
-			   "slow", "others");
-		end_heads(out, terminal);
-	}
-	for (size_t i = 0, row = 0; i < traits->n && row < TRAIT_ROWS; row++)
-		i = put_equal_traits(out, tally, traits, i, terminal);
-	if (traits->has_window)
-		put_window(out, traits, terminal);
-}
-
-/* What was waited for. */
-static void put_resource(struct out *out, const struct tally *t, const struct owed_row *row)
-{
-	static const char *const words[RESOURCES] = {
-		[RESOURCE_NONE] = "something else", [RESOURCE_BUFFERS] = "buffers", [RESOURCE_LCORE] = "lcore ",
-		[RESOURCE_BDEV] = "bdev ",          [RESOURCE_LEG] = "leg ",        [RESOURCE_DRIVE] = "the drive of ",
-		[RESOURCE_SOCKET] = "its socket",   [RESOURCE_DATA] = "its data",   [RESOURCE_NETWORK] = "its network",
-	};
-	enum resource resource = fact_table[row->fact].resource;
-
-	if (resource == RESOURCE_LCORE && row->of == MAP_NONE) {
-		out_text(out, "its lcore");
-		return;
-	}
-	out_text(out, words[resource]);
-	put_name(out, t, row->of);
-}
-
-/* A row for what a host waited for, with the one that had most of it. */
-static void put_owed_row(struct out *out, const struct tally *t, const struct owed_row *most,
-			 const struct terminal *terminal)
-{
-	const char *had = fact_table[most->fact].had;
-	struct out text = {.fd = OUT_MEMORY}, name = {.fd = OUT_MEMORY};
-	size_t width = first_width(terminal, OWED, AFTER_OWED), used = width + TIME + strlen(" 100 % ");
-
-	out_text(&text, "  ");
-	put_name(&name, t, most->host);
-	put_padded(&text, out_contents(&name), terminal, width < OWED ? NARROW_NAME : NAME);
-	out_text(&text, " waited for ");
-	name.len = 0;
-	put_resource(&name, t, most);
-	put_within(&text, out_contents(&name), terminal, width - utf8_count(out_contents(&text)));
-	put_padded(out, out_contents(&text), terminal, width);
-	put_time_column(out, most->all, TIME);
-	out_printf(out, " %3.0f %% ", 100.0 * most->ns / most->all);
-	name.len = 0;
-	if (most->who == MAP_NONE && fact_table[most->fact].who == FACT_OF_ANYBODY)
-		out_text(&name, "not attributed");
-	else
-		out_printf(&name, "%s%s", had, most->who != MAP_NONE ? " " : "");
-	put_name(&name, t, most->who);
-	put_within(out, out_contents(&name), terminal, terminal->width > used + NAME ? terminal->width - used : NAME);
-	out_char(out, '\n');
-	out_close(&text);
-	out_close(&name);
-}
-
-static void put_owed(struct out *out, const struct tally *t, uint32_t set, const struct terminal *terminal)
-{
-	int width = first_width(terminal, OWED, AFTER_OWED);
-	unsigned __int128 all = 0, rest = 0;
-	struct owed owed = {};
-	size_t row = 0;
-
-	owed_find(&owed, t, set);
-	for (size_t i = 0; i < owed.n; i++)
-		all += owed.all[i].ns;
-	for (size_t i = 0; i < owed.n; i = owed_end(&owed, i)) {
-		const struct owed_row *most = &owed.all[i];
-
-		if (!row) {
-			start_heads(out, terminal);
-			out_printf(out, "%-*s%*s", width, "who waited for whom", TIME, "time");
-			end_heads(out, terminal);
-		}
-		if (most->all >= all / NOTABLE_PART && row++ < OWED_ROWS)
-			put_owed_row(out, t, most, terminal);
-		else
-			rest += most->all;
-	}
-	if (rest) {
-		out_printf(out, "%-*s", width, "  all others");
-		put_time_column(out, rest, TIME);
-		out_char(out, '\n');
-	}
-	owed_free(&owed);
 }
 
 static void put_percent(struct out *out, const struct finding *f)
@@ -507,7 +232,9 @@ static void put_findings(struct out *out, const struct findings *f, enum slow sl
 			   options->elsewhere   ? "in the trace, most of the time is in"
 			   : slow == SLOW_ALIKE ? "nothing stands out: most of the time is in"
 						: "cause not found: most of the extra time is in");
-		put_layer(out, terminal, largest);
+		terminal_paint(terminal, out, palette_layers[largest].sgr);
+		out_text(out, spdk_layers[largest]);
+		terminal_plain(terminal, out);
 		out_printf(out, " (%.0f %%)\n", m->more ? 100.0 * m->layers[largest] / m->more : 0.0);
 	}
 	for (size_t i = 0; i < f->n; i++) {
@@ -538,15 +265,10 @@ static void put_lines(struct out *to, struct slice page, const struct terminal *
 static void put_tables(struct out *out, const struct findings *f, enum slow slow, const struct means *m,
 		       const struct answer_options *options)
 {
-	uint32_t set = tally_set_number(f->tally, f->group, slow);
-
 	put_summary(out, f, slow, m, options);
 	put_failed(out, f);
-	if (!f->group->sets[slow].slow.n)
-		return;
-	put_layers(out, m, slow, &options->terminal);
-	put_traits(out, f->tally, &f->group->sets[slow].traits, &options->terminal);
-	put_owed(out, f->tally, set, &options->terminal);
+	if (f->group->sets[slow].slow.n)
+		answer_tables(out, f, slow, m, &options->terminal);
 }
 
 void answer_write(struct out *to, const struct findings *f, const struct answer_options *options)
@@ -569,4 +291,106 @@ void answer_write(struct out *to, const struct findings *f, const struct answer_
 		put_tables(&page, f, slow, &m, options);
 	put_lines(to, out_contents(&page), &options->terminal);
 	out_close(&page);
+}
+
+static struct column_value name_of(const struct tally *t, uint32_t name)
+{
+	return columns_if(name != MAP_NONE, columns_string(tally_name(t, name)));
+}
+
+static void add(struct columns *c, const char *name, struct column_value value)
+{
+	columns_add(c, NULL, name, value);
+}
+
+static void write_group(struct out *out, const struct findings *f, const char *key)
+{
+	out_char(out, '{');
+	out_json(out, slice_of(key));
+	out_text(out, ":\"");
+	out_utf8(out, tally_name(f->tally, f->group->name));
+	out_text(out, "\"}");
+}
+
+static void add_cause(struct columns *c, struct out *who, const struct findings *f, const struct finding *finding)
+{
+	const struct fact_row *row = &fact_table[findings_cause(finding)];
+	const struct findings_cause *cause = &finding->cause;
+	const bool is_lcore = row->who == FACT_OF_LCORE;
+
+	if (is_lcore) {
+		out_text(who, cause->subject == MAP_NONE ? "an lcore" : "lcore ");
+		out_slice(who, tally_name(f->tally, cause->subject));
+	}
+	add(c, "cause", columns_word(slice_of(row->name)));
+	add(c, "who", is_lcore ? columns_raw(out_contents(who)) : name_of(f->tally, cause->subject));
+	add(c, "of_several", columns_if(!is_lcore && cause->of_several, columns_bool(true)));
+	add(c, "victim", name_of(f->tally, cause->victim));
+}
+
+static void write_statuses(struct out *out, const struct findings *f)
+{
+	const struct tally_status *status = f->group->statuses;
+
+	out_char(out, '{');
+	for (size_t i = 0; i < TALLY_STATUSES && status[i].n; i++) {
+		out_text(out, i ? ",\"" : "\"");
+		out_utf8(out, tally_name(f->tally, status[i].name));
+		out_printf(out, "\":%" PRIu64, status[i].n);
+	}
+	out_char(out, '}');
+}
+
+void answer_json(struct out *out, const struct findings *f, const struct answer_options *options)
+{
+	struct columns c = {.out = out, .is_json = true};
+	struct out group = {.fd = OUT_MEMORY}, who = group, rows = group, statuses = group;
+	bool has_rows[SLOWS] = {};
+
+	if (options->group)
+		write_group(&group, f, options->group);
+	write_statuses(&statuses, f);
+	for (size_t i = 0; i < f->n || !i; i++, who.len = rows.len = 0) {
+		const struct finding *finding = f->n ? &f->all[i] : NULL;
+		enum slow slow = finding ? finding->slow : findings_main(f);
+		const struct tally_set *set = &f->group->sets[slow];
+		struct means m = means_of(set);
+
+		add(&c, "group", columns_json(out_contents(&group)));
+		if (finding) {
+			add_cause(&c, &who, f, finding);
+		} else {
+			add(&c, "cause", columns_word(slice_of("none")));
+		}
+		add(&c, "kind", columns_word(slice_of(options->against ? "against" : tally_slows[slow])));
+		if (finding) {
+			add(&c, "excess_us", columns_real(3, finding->ns / 1000 / set->slow.n));
+			add(&c, "share", columns_real(3, finding->share));
+		}
+		add(&c, "slow_us", columns_difference((double)m.slow));
+		add(&c, "fast_us", columns_difference((double)m.fast));
+		add(&c, "slow", columns_number(set->slow.n));
+		add(&c, "others", columns_number(set->others));
+		if (finding) {
+			add(&c, "n", columns_number(finding->cause.n));
+			add(&c, "bursts", columns_number(finding->bursts));
+			add(&c, "example_us", columns_us(finding->cause.example->us));
+		}
+		for (unsigned k = 0; k < LAYERS; k++)
+			add(&c, spdk_layers[k], columns_in("layers", columns_difference((double)m.layers[k])));
+		if (!has_rows[slow])
+			answer_tables_json(&rows, f, slow);
+		has_rows[slow] = true;
+		add(&c, "rows", columns_json(out_contents(&rows)));
+		if (!i && f->group->failed) {
+			add(&c, "failed", columns_number(f->group->failed));
+			add(&c, "statuses", columns_json(out_contents(&statuses)));
+		}
+		columns_row(&c, NULL, 0);
+	}
+	out_close(&group);
+	out_close(&who);
+	out_close(&rows);
+	out_close(&statuses);
+	columns_end(&c);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was found, as a page for people. */
+/* What was found, as a page for people, and as JSON lines. */
 #pragma once
 
 #include "findings.h"
@@ -17,6 +17,9 @@ struct answer_options {
 
 /* Writes a page, as wide as the terminal, to memory. */
 void answer_write(struct out *to, const struct findings *f, const struct answer_options *options);
+
+/* Writes an object for each finding, or one with the cause "none". */
+void answer_json(struct out *out, const struct findings *f, const struct answer_options *options);
 
 /* Writes whom a finding belongs to; nothing if nobody is known. */
 void answer_write_who(struct out *out, const struct tally *t, const struct finding *f);

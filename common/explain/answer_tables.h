@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tables of an answer: where the time of slow requests is, what they have in common, and whom they waited for. */
+#pragma once
+
+#include "columns.h"
+#include "findings.h"
+#include "means.h"
+
+/* Writes tables for people, each after an empty line. m: of this set of f. */
+void answer_tables(struct out *out, const struct findings *f, enum slow slow, const struct means *m,
+		   const struct terminal *terminal);
+
+/* Writes a JSON array: all rows of who waited for what, which add up to the lives. */
+void answer_tables_json(struct out *out, const struct findings *f, enum slow slow);
