@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "columns.h"
+#include "count.h"
 #include "floor.h"
 #include "io.h"
 #include "joint.h"
@@ -540,14 +542,16 @@ static struct place *sum_up(struct lives *l)
 	return places;
 }
 
-static void put_row(struct out *page, double part, double whole, struct slice name)
+static void put_row(struct columns *c, double part, double whole, struct slice name)
 {
-	if (part < 0.005 * whole)
-		return;
-	out_duration(page, part);
-	out_printf(page, "  %3.0f %%  ", 100 * part / whole);
-	out_slice(page, name);
-	out_char(page, '\n');
+	const struct column columns[] = {
+		{"", NULL, -7, columns_difference(part)},
+		{"", NULL, -6, columns_percent(100 * part / whole)},
+		{"", NULL, 0, columns_painted(name)},
+	};
+
+	if (part >= 0.005 * whole)
+		columns_row(c, columns, COUNT(columns));
 }
 
 /* Returns whether a place is a cause. */
@@ -557,6 +561,7 @@ static bool put_lives(struct out *page, struct lives *l)
 	/* where all take long, the slowest ones do not differ */
 	bool differ = whole.slow >= FLOOR_TIMES * whole.fast, found;
 	double total = differ ? whole.slow - whole.fast : whole.all, most;
+	struct columns c = {.out = page, .terminal.width = TERMINAL_WIDE};
 
 	qsort(places, l->places.n, sizeof(*places), differ ? by_extra : by_all);
 	most = differ ? places[0].slow - places[0].fast : places[0].all;
@@ -573,8 +578,9 @@ static bool put_lives(struct out *page, struct lives *l)
 	out_duration_text(page, whole.fast);
 	out_printf(page, "\n\nwhere %s time is\n", differ ? "the extra" : "the");
 	for (uint32_t i = 0; i < l->places.n && i < SHOWN; i++)
-		put_row(page, differ ? places[i].slow - places[i].fast : places[i].all, total,
+		put_row(&c, differ ? places[i].slow - places[i].fast : places[i].all, total,
 			l->places.all[places[i].name]);
+	columns_end(&c);
 	if (l->dropped)
 		out_printf(page, "not counted: %" PRIu64 " requests, which there are too many of\n", l->dropped);
 	free(places);

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "count.h"
 #include "facts.h"
+#include "page.h"
 #include "recording.h"
 #include "table.h"
 
@@ -123,22 +125,26 @@ static int by_window(const void *a, const void *b)
 	return more ? (more > 0 ? 1 : -1) : *x < *y ? -1 : 1;
 }
 
-static void put_row(struct out *out, struct facts *f, const struct network_connection *c)
+static void put_row(struct columns *table, struct facts *f, const struct network_connection *c)
 {
 	struct out name = {.fd = OUT_MEMORY};
 
 	network_put_name(&name, f, c);
-	out_text(out, "  ");
-	out_shortened(out, out_contents(&name), 20);
+	const struct column columns[] = {
+		{"the network, by the kernel", NULL, 20, columns_text(out_contents(&name))},
+		{"", NULL, 22, columns_raw(c->address)},
+		{"round trip", NULL, -10, columns_duration(facts_ns(c->least_rtt))},
+		{"window full", NULL, -11, columns_percent(100 * network_full(c))},
+		{"retransmitted", NULL, -13, columns_real(0, retransmitted(c))},
+	};
+	columns_row(table, columns, COUNT(columns));
 	out_close(&name);
-	out_printf(out, " %-22.*s ", (int)c->address.n, c->address.p);
-	out_duration(out, facts_ns(c->least_rtt));
-	out_printf(out, " %10.0f %% %14.0f\n", 100 * network_full(c), retransmitted(c));
 }
 
 void network_put(struct out *out, struct facts *f, const struct network *n)
 {
 	const struct network_connection **rows = mem_array(n->n, sizeof(*rows));
+	struct columns table = page_table(out, f);
 	size_t told = 0;
 
 	for (size_t i = 0; i < n->n; i++) {
@@ -149,10 +155,11 @@ void network_put(struct out *out, struct facts *f, const struct network *n)
 	}
 	if (told) {
 		qsort(rows, told, sizeof(*rows), by_window);
-		out_printf(out, "\n%-45s  round trip  window full  retransmitted\n", "the network, by the kernel");
+		out_char(out, '\n');
 	}
 	for (size_t i = 0; i < told && i < ROWS; i++)
-		put_row(out, f, rows[i]);
+		put_row(&table, f, rows[i]);
+	columns_end(&table);
 	if (told > ROWS)
 		out_printf(out, "  and %zu others\n", told - ROWS);
 	free(rows);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The page of text. */
+/* The page of text. Its parts are in page_*.h. */
 #pragma once
 
+#include "columns.h"
 #include "facts.h"
-#include "terminal.h"
+
+enum { PAGE_GROUPS = 4 }; /* of tracepoints, or of requests in flight */
 
 /*
  * Lines about what hangs. Returns whether they are a cause. *all: of all requests, so that those that ended are not
@@ -11,8 +13,14 @@
  */
 bool page_hang(struct out *out, struct facts *f, bool *all);
 
-/* The slowest requests, with their stories; or their span lines. */
-void page_stories(struct out *out, const struct facts *f, bool as_lines);
-
 /* As wide as the terminal; with colours if that has them. Returns whether there is a cause. */
-bool page_write(struct out *to, struct facts *f, const struct terminal *terminal);
+bool page_write(struct out *to, struct facts *f);
+
+/* Lines as wide as the terminal; commands are never cut. */
+void page_put_lines(struct out *out, const struct facts *f, struct slice text);
+
+/* The n largest layers, as percentages of all, from half a percent on. */
+void page_put_largest(struct out *out, const struct facts *f, const double layers[LAYERS], double all, unsigned n);
+
+/* An empty table. */
+struct columns page_table(struct out *out, const struct facts *f);

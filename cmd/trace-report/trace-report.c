@@ -19,6 +19,7 @@
 #include "kind.h"
 #include "mem.h"
 #include "page.h"
+#include "page_slowest.h"
 #include "pass.h"
 #include "sandbox.h"
 #include "sources.h"
@@ -159,6 +160,8 @@ static void parse_options(int argc, char **argv)
 	facts.slowest = mem_array(facts.num_slowest, sizeof(*facts.slowest));
 	facts.slowest_own = mem_array(facts.num_slowest, sizeof(*facts.slowest_own));
 	facts.terminal = terminal_open();
+	/* a page is for people, wherever it goes */
+	facts.terminal.plain = false;
 }
 
 /* The page, its lines, or stories. Returns whether there is a cause. */
@@ -171,7 +174,7 @@ static bool write_answer(struct out *out, struct facts *f)
 	network_read(&f->network, f);
 	if (opt.json && f->info.n)
 		return write_lines(out, f, network_deaf(&f->network));
-	return (f->info.n || f->parts.n) && page_write(out, f, &f->terminal);
+	return (f->info.n || f->parts.n) && page_write(out, f);
 }
 
 /* Several processes: returns the exit status. */
