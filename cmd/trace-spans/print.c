@@ -5,51 +5,13 @@
 #include <limits.h>
 
 #include "columns.h"
+#include "count.h"
 #include "json.h"
 #include "palette.h"
 #include "utf8.h"
 
-enum field { US, LIFE, ID, TYPE, BLOCKS, BDEV, LBA, WHO, LCORE, TO_REPLY, WAITS, BEHIND, COLUMNS };
-
-enum { NEVER = UINT_MAX };
-
-/*
- * wide: the width on a roomy terminal. from, open_from: how wide a terminal is that has room for the column.
- * The last column has what is left.
- */
-static const struct {
-	const char *name;
-	unsigned width, wide, from, open_from;
-	bool is_name;
-} columns[COLUMNS] = {
-	[US] = {"US", 11, 14, 0, 0, false},
-	[LIFE] = {"LIFE", OUT_DURATION + 1, OUT_DURATION + 1, 0, 0, false},
-	[ID] = {"ID", 7, 8, 0, 0, true},
-	[TYPE] = {"TYPE", 6, 8, 90, 90, true},
-	[BLOCKS] = {"BLOCKS", 6, 6, 100, 130, false},
-	[BDEV] = {"BDEV", 10, 16, 80, 100, true},
-	[LBA] = {"LBA", 10, 10, 140, 150, false},
-	[WHO] = {"CONNECTION", 12, 20, 0, 70, true},
-	[LCORE] = {"LCORE", 5, 5, 120, 130, false},
-	[TO_REPLY] = {"TO_REPLY", OUT_DURATION + 1, OUT_DURATION + 1, 115, NEVER, false},
-	[WAITS] = {"WAITS", OUT_DURATION, OUT_DURATION, NEVER, 0, false},
-	[BEHIND] = {"BEHIND", 26, 32, NEVER, 110, true},
-};
-
-static const char *name_of(enum field i, bool open)
-{
-	return open && i == LIFE ? "AGE" : columns[i].name;
-}
-
-static unsigned width_of(const struct print *p, enum field i)
-{
-	return p->terminal.width < TERMINAL_ROOMY ? columns[i].width : columns[i].wide;
-}
-
-static bool has_column(const struct print *p, enum field i, bool open)
-{
-	return p->terminal.width >= (open ? columns[i].open_from : columns[i].from);
-}
+/* Those of a terminal, and of plain tables the layers, what overlaps them, what is proven, and three more. */
+enum { COLUMNS = 12 + LAYERS + OVERLAPS + FACTS_PROVEN + 3 };
 
 /* Cuts off the text after `from`; it is valid until more is written. */
 static struct slice cut_text(struct out *text, size_t from)
@@ -90,41 +52,53 @@ static struct slice who_of(const struct print *p, const struct span *s)
 }
 
 /*
- * The values of all columns, valid until others are asked for or p->text is cut. waits: what an open span waits in;
- * NULL: it is not asked for.
+ * The columns that the terminal has room for, but for the last one, which has what is left; for programs all of them,
+ * but those at the end. Values are valid until others are asked for or p->text is cut. s: NULL for the headings only.
+ * waits: what an open span waits in. Names have a positive width.
  */
-static void find_values(struct print *p, const struct span *s, const struct span *waits,
-			struct column_value values[COLUMNS])
+static size_t find_columns(struct print *p, const struct span *s, const struct span *waits, bool open,
+			   struct column found[COLUMNS])
 {
+	static const struct span none = {.connection = MAP_NONE};
 	const struct spans *spans = &p->measured->spans;
 	const struct io_args *args = &p->measured->fill.io.args;
+	const struct span *of = s ? s : &none;
+	const unsigned room = p->terminal.plain ? UINT_MAX : p->terminal.width;
+	const bool wide = room >= TERMINAL_ROOMY, longer = s && (open ? s->unknown : spans_is_longer(spans, s));
+	const uint64_t life = s ? spans_life(spans, s) : 0, reply = s ? spans_to_reply(spans, s) : 0;
 	const char *type = p->measured->fill.io.type;
-	const uint64_t life = spans_life(spans, s);
+	size_t n = 0;
 
 	p->id.len = 0;
-	spans_write_id(&p->id, spans, s);
-	values[US] = columns_us(s->first);
-	values[LIFE] = columns_duration(life);
-	values[ID] = columns_name(out_contents(&p->id));
-	values[TYPE] = columns_raw(slice_of(type ? type : ""));
-	values[BLOCKS] = columns_if(io_args_has(args, IO_BLOCKS), columns_number(args->values[IO_BLOCKS]));
-	values[BDEV] = columns_raw(bdev_of(p, life));
-	values[LBA] = columns_if(io_args_has(args, IO_LBA), columns_number(args->values[IO_LBA]));
-	values[WHO] = columns_name(who_of(p, s));
-	values[LCORE] = columns_number(s->lcore);
-	values[TO_REPLY] = columns_duration(spans_to_reply(spans, s));
-	values[WAITS] = columns_duration(waits ? spans_until(spans, waits) - waits->last : 0);
-	values[BEHIND] = columns_text(waits ? behind_of(&p->measured->behind, s) : slice_of(""));
-}
-
-/* Whether a time is longer than its value. */
-static bool is_longer(const struct print *p, const struct span *s, bool open, enum field i)
-{
-	const struct spans *spans = &p->measured->spans;
-
-	if (i == TO_REPLY)
-		return spans_may_reply_later(spans, s);
-	return i == LIFE && (open ? s->unknown : spans_is_longer(spans, s));
+	if (s)
+		spans_write_id(&p->id, spans, s);
+	const struct column all[] = {
+		{"US", NULL, wide ? -14 : -11, columns_us(of->first)},
+		{open ? "AGE" : "LIFE", NULL, -8, columns_at_least(longer, columns_duration(life))},
+		{"ID", NULL, wide ? 8 : 7, columns_name(out_contents(&p->id))},
+		{room >= 90 ? "TYPE" : NULL, NULL, wide ? 8 : 6, columns_raw(slice_of(type ? type : ""))},
+		{room >= (open ? 130 : 100) ? "BLOCKS" : NULL, NULL, -6,
+		 columns_if(io_args_has(args, IO_BLOCKS), columns_number(args->values[IO_BLOCKS]))},
+		{room >= (open ? 100 : 80) ? "BDEV" : NULL, NULL, wide ? 16 : 10,
+		 columns_raw(s ? bdev_of(p, life) : slice_of(""))},
+		{room >= (open ? 150 : 140) ? "LBA" : NULL, NULL, -10,
+		 columns_if(io_args_has(args, IO_LBA), columns_number(args->values[IO_LBA]))},
+		{room >= (open ? 70 : 0) ? "CONNECTION" : NULL, NULL, wide ? 20 : 12, columns_name(who_of(p, of))},
+		{room >= (open ? 130 : 120) ? "LCORE" : NULL, NULL, -5, columns_number(of->lcore)},
+		{!open && room >= 115 ? "TO_REPLY" : NULL, NULL, -8,
+		 columns_at_least(s && spans_may_reply_later(spans, s), columns_duration(reply))},
+		{open ? "WAITS" : NULL, NULL, -OUT_DURATION,
+		 columns_duration(waits ? spans_until(spans, waits) - waits->last : 0)},
+		{open && room >= 110 && !p->terminal.plain ? "BEHIND" : NULL, NULL, wide ? 32 : 26,
+		 columns_text(waits ? behind_of(&p->measured->behind, s) : slice_of(""))},
+	};
+	for (size_t i = 0; i < COUNT(all); i++)
+		if (all[i].heading) {
+			found[n] = all[i];
+			/* also for programs */
+			found[n++].name = all[i].heading;
+		}
+	return n;
 }
 
 static void put_name(struct print *p, struct out *out, const struct column_value *value, unsigned width)
@@ -147,23 +121,17 @@ static void put_name(struct print *p, struct out *out, const struct column_value
 	out_char(out, ' ');
 }
 
-static void put_value(struct print *p, struct out *out, const struct column_value *value, enum field i, bool longer)
+static void put_value(struct print *p, struct out *out, const struct column *column)
 {
-	char room[COLUMNS_ROOM];
 	struct slice text;
 
-	if (columns[i].is_name) {
-		put_name(p, out, value, width_of(p, i));
+	if (column->width > 0) {
+		put_name(p, out, &column->value, column->width);
 		return;
 	}
-	if (value->kind == COLUMN_DURATION) {
-		out_text(&p->text, longer ? ">" : "");
-		out_duration_text(&p->text, value->number);
-		text = cut_text(&p->text, 0);
-	} else {
-		text = columns_short(value, room);
-	}
-	for (size_t n = text.n; n < width_of(p, i); n++)
+	columns_put(&p->text, &column->value);
+	text = cut_text(&p->text, 0);
+	for (int n = -column->width - (int)text.n; n > 0; n--)
 		out_char(out, ' ');
 	out_slice(out, text);
 	out_char(out, ' ');
@@ -323,69 +291,53 @@ static void put_states(struct print *p, struct out *out, const struct span *s)
 	}
 }
 
-/* A value, or the heading. */
-static void put_tab(struct out *out, const char *name, struct column_value value, bool heads)
-{
-	if (!heads) {
-		columns_tabs(out, '\t', &(struct column){name, .value = value}, 1, false);
-		return;
-	}
-	out_char(out, '\t');
-	out_text(out, name);
-}
-
 /*
- * All columns with tabs, for programs: the headings, or those of a span. waits: as in find_values(). Where the time is,
- * and what explains it, is in microseconds, where trace lines of other tools cover it.
+ * All columns with tabs, for programs: the headings, or those of a span. waits: as in find_columns(). Where the time
+ * is, and what explains it, is in microseconds, where trace lines of other tools cover it.
  */
 static void put_plain(struct print *p, struct out *out, const struct span *s, const struct span *waits, bool open)
 {
 	const struct measured *m = p->measured;
-	struct column_value values[COLUMNS] = {};
-	const bool heads = !s;
+	struct column all[COLUMNS];
+	size_t n = find_columns(p, s, waits, open, all);
 	struct slice flags;
 
-	if (s)
-		find_values(p, s, waits, values);
-	if (heads)
-		out_text(out, columns[US].name);
-	else
-		columns_put(out, &values[US]);
-	for (enum field i = LIFE; i <= LCORE; i++)
-		put_tab(out, name_of(i, open), values[i], heads);
-	put_tab(out, name_of(open ? WAITS : TO_REPLY, open), values[open ? WAITS : TO_REPLY], heads);
 	for (enum layer i = 0; i < LAYERS; i++)
-		put_tab(out, spdk_layers[i], columns_us(m->self.layers[i]), heads);
+		all[n++] = (struct column){spdk_layers[i], .value = columns_us(m->self.layers[i])};
 	for (enum overlap i = 0; i < OVERLAPS; i++)
-		put_tab(out, overlaps_name(i), columns_if(m->overlaps.covered[i], columns_us(m->overlaps.parts[i])),
-			heads);
+		all[n++] = (struct column){overlaps_name(i), .value = columns_if(m->overlaps.covered[i],
+										 columns_us(m->overlaps.parts[i]))};
 	for (unsigned i = 0; i < FACTS_PROVEN; i++)
-		put_tab(out, fact_table[fact_proven[i]].name, columns_us(m->facts.ns[fact_proven[i]]), heads);
-	if (open) {
-		if (s)
-			put_states(p, &p->text, s);
-		put_tab(out, "FOR", columns_text(out_contents(&p->text)), heads);
-		put_tab(out, name_of(BEHIND, open), values[BEHIND], heads);
-	}
+		all[n++] = (struct column){fact_table[fact_proven[i]].name,
+					   .value = columns_us(m->facts.ns[fact_proven[i]])};
+	if (s && open)
+		put_states(p, &p->text, s);
 	if (s)
 		put_flags(p, &p->end, s, open);
 	/* without the blank before the first one */
 	flags = out_contents(&p->end);
-	put_tab(out, "FLAGS", columns_name(flags.n ? slice_from(flags, 1) : flags), heads);
+	if (open) {
+		all[n++] = (struct column){"FOR", "FOR", .value = columns_text(out_contents(&p->text))};
+		all[n++] = (struct column){"BEHIND", "BEHIND",
+					   .value = columns_text(s ? behind_of(&m->behind, s) : slice_of(""))};
+	}
+	all[n++] = (struct column){"FLAGS", "FLAGS", .value = columns_name(flags.n ? slice_from(flags, 1) : flags)};
+	columns_tabs(out, 0, all, n, !s);
 	out_char(out, '\n');
 }
 
 void print_heading(struct print *p, struct out *out, bool open)
 {
+	struct column all[COLUMNS];
+
 	start_text(p);
 	if (p->terminal.plain) {
 		put_plain(p, out, NULL, NULL, open);
 		return;
 	}
 	terminal_paint(&p->terminal, out, TERMINAL_HEADS);
-	for (enum field i = 0; i < COLUMNS; i++)
-		if (has_column(p, i, open))
-			out_printf(out, columns[i].is_name ? "%-*s " : "%*s ", (int)width_of(p, i), name_of(i, open));
+	for (size_t i = 0, n = find_columns(p, NULL, NULL, open, all); i < n; i++)
+		out_printf(out, "%*s ", -all[i].width, all[i].heading);
 	out_text(out, open ? "FOR" : "SHARES");
 	terminal_plain(&p->terminal, out);
 	out_char(out, '\n');
@@ -395,17 +347,15 @@ void print_heading(struct print *p, struct out *out, bool open)
 static size_t put_columns(struct print *p, struct out *out, const struct span *s, const struct span *waits,
 			  size_t least)
 {
-	struct column_value values[COLUMNS];
+	struct column all[COLUMNS];
+	size_t before, n = find_columns(p, s, waits, waits, all);
 	struct slice written;
-	size_t before, n;
 
-	find_values(p, s, waits, values);
 	if (p->is_title)
 		terminal_paint(&p->terminal, out, TERMINAL_BOLD);
 	before = out->len;
-	for (enum field i = 0; i < COLUMNS; i++)
-		if (has_column(p, i, waits))
-			put_value(p, out, &values[i], i, is_longer(p, s, waits, i));
+	for (size_t i = 0; i < n; i++)
+		put_value(p, out, &all[i]);
 	written = slice_from(out_contents(out), before);
 	n = utf8_is_ascii(written) ? written.n : utf8_count(written);
 	if (p->is_title)
