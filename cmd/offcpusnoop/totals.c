@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "columns.h"
+#include "count.h"
 #include "mem.h"
 
 void totals_add(struct totals *t, const struct offcpusnoop_totals *thread)
@@ -28,54 +30,47 @@ static int by_id(const void *a, const void *b)
 				: (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* Each heading is at least as wide as "100.00". */
-static const char *const headings[NUM_KINDS] = {
-	[ON_CPU] = "  CPU%",     [PREEMPTED] = "PREEMPT%", [BLOCKED] = "BLOCK%", [YIELDED] = "YIELD%",
-	[MIGRATED] = "MIGRATE%", [THROTTLED] = "THROTTL%", [IRQ] = "  IRQ%",
-};
-
-static void put_share(struct out *out, int kind, uint64_t ns, uint64_t all)
+/* A percentage of the time of a thread. */
+static struct column_value part_of(uint64_t ns, uint64_t all)
 {
-	out_printf(out, " %*.2f", (int)strlen(headings[kind]), all ? 100.0 * ns / all : 0);
+	return columns_real(2, all ? 100.0 * ns / all : 0);
 }
 
 /* The time on the CPU includes interrupts, which are not the thread's own work. */
-static void put_times(struct out *out, const struct offcpusnoop_totals *thread)
+static void put_row(struct columns *c, struct slice comm, struct column_value tid,
+		    const struct offcpusnoop_totals *thread)
 {
-	uint64_t all = thread->end_ns - thread->begin_ns, irqs = thread->ns[IRQ] + thread->ns[SOFTIRQ];
-	uint64_t on = thread->ns[ON_CPU] > irqs ? thread->ns[ON_CPU] - irqs : 0;
+	const __u64 *ns = thread->ns;
+	const uint64_t all = thread->end_ns - thread->begin_ns, irqs = ns[IRQ] + ns[SOFTIRQ];
+	const struct column columns[] = {
+		{"COMM", NULL, 15, columns_text(comm)},
+		{"TID", NULL, 7, tid},
+		{"SECONDS", NULL, -10, columns_real(6, all / 1e9)},
+		{"CPU%", NULL, -6, part_of(ns[ON_CPU] > irqs ? ns[ON_CPU] - irqs : 0, all)},
+		{"PREEMPT%", NULL, -8, part_of(ns[PREEMPTED], all)},
+		{"BLOCK%", NULL, -6, part_of(ns[BLOCKED], all)},
+		{"YIELD%", NULL, -6, part_of(ns[YIELDED], all)},
+		{"MIGRATE%", NULL, -8, part_of(ns[MIGRATED], all)},
+		{"THROTTL%", NULL, -8, part_of(ns[THROTTLED], all)},
+		{"IRQ%", NULL, -6, part_of(irqs, all)},
+	};
 
-	out_printf(out, "%10.6f", all / 1e9);
-	put_share(out, ON_CPU, on, all);
-	for (int kind = PREEMPTED; kind <= THROTTLED; kind++)
-		put_share(out, kind, thread->ns[kind], all);
-	put_share(out, IRQ, irqs, all);
-	out_char(out, '\n');
+	columns_row(c, columns, COUNT(columns));
 }
 
 void totals_print(struct totals *t, struct out *out)
 {
+	struct columns c = {.out = out, .terminal.width = TERMINAL_WIDE};
 	char name[32];
 
-	out_printf(out, "%-15s %-7s %10s", "COMM", "TID", "SECONDS");
-	for (int kind = ON_CPU; kind <= IRQ; kind++)
-		out_printf(out, " %s", headings[kind]);
-	out_char(out, '\n');
 	if (t->n)
 		qsort(t->all, t->n, sizeof(*t->all), by_id);
-	for (size_t i = 0; i < t->n; i++) {
-		const struct offcpusnoop_totals *thread = &t->all[i];
-
-		out_column(out, SLICE_ARRAY(thread->comm), 15);
-		out_printf(out, "%-7" PRIu32 " ", thread->tid);
-		put_times(out, thread);
-	}
-	if (!t->num_others)
-		return;
+	for (size_t i = 0; i < t->n; i++)
+		put_row(&c, SLICE_ARRAY(t->all[i].comm), columns_number(t->all[i].tid), &t->all[i]);
 	snprintf(name, sizeof(name), "%" PRIu64 " others", t->num_others);
-	out_column(out, slice_of(name), 15);
-	out_printf(out, "%-7s ", "-");
-	put_times(out, &t->others);
+	if (t->num_others)
+		put_row(&c, slice_of(name), (struct column_value){}, &t->others);
+	columns_end(&c);
 }
 
 void totals_free(struct totals *t)
