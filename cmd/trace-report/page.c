@@ -17,26 +17,6 @@
 
 enum { GAPS = 64 }; /* that trace-dump -i lists */
 
-static bool is_command(struct slice line)
-{
-	while (line.n && *line.p == ' ')
-		slice_cut(&line, 1);
-	return slice_starts(line, "see: ") || slice_starts(line, "cure: ") || slice_starts(line, "try: ");
-}
-
-void page_put_lines(struct out *out, const struct facts *f, struct slice text)
-{
-	while (text.n) {
-		struct slice line = slice_cut_line(&text);
-
-		if (is_command(line))
-			out_slice(out, line);
-		else
-			out_clipped(out, line, f->terminal.width);
-		out_char(out, '\n');
-	}
-}
-
 void page_put_largest(struct out *out, const struct facts *f, const double layers[LAYERS], double all, unsigned n)
 {
 	enum layer sorted[LAYERS];
@@ -353,7 +333,7 @@ bool page_write(struct out *to, struct facts *f)
 		put_deaf(&out, f, "cause");
 		out_text(&out, network_deaf(&f->network) ? "  cure:  look at that host and its network\n\n" : "");
 	}
-	page_put_lines(to, f, out_contents(&out));
+	terminal_lines(&f->terminal, to, out_contents(&out));
 	out.len = 0;
 	if (explains)
 		put_causes(to, f);
@@ -373,7 +353,7 @@ bool page_write(struct out *to, struct facts *f)
 	}
 	if (!f->is_short)
 		page_recorded(&out, f);
-	page_put_lines(to, f, out_contents(&out));
+	terminal_lines(&f->terminal, to, out_contents(&out));
 	if (facts_entries(f) && !f->is_short)
 		page_commands(to, f);
 	out_close(&out);

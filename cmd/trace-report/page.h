@@ -16,9 +16,6 @@ bool page_hang(struct out *out, struct facts *f, bool *all);
 /* As wide as the terminal; with colours if that has them. Returns whether there is a cause. */
 bool page_write(struct out *to, struct facts *f);
 
-/* Lines as wide as the terminal; commands are never cut. */
-void page_put_lines(struct out *out, const struct facts *f, struct slice text);
-
 /* The n largest layers, as percentages of all, from half a percent on. */
 void page_put_largest(struct out *out, const struct facts *f, const double layers[LAYERS], double all, unsigned n);
 

@@ -160,7 +160,7 @@ void page_stories(struct out *out, const struct facts *f, bool as_lines)
 		out_text(out, i ? "\n" : "");
 		put_slow(&title, spans[i].line);
 		put_time_of(&title, f, spans[i].line);
-		page_put_lines(out, f, out_contents(&title));
+		terminal_lines(&f->terminal, out, out_contents(&title));
 		out_slice(out, spans[i].story);
 		title.len = 0;
 	}

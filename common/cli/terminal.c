@@ -67,3 +67,23 @@ void terminal_plain(const struct terminal *t, struct out *out)
 	if (t->color)
 		out_text(out, "\x1b[0m");
 }
+
+static bool is_command(struct slice line)
+{
+	while (line.n && *line.p == ' ')
+		slice_cut(&line, 1);
+	return slice_starts(line, "see: ") || slice_starts(line, "cure: ") || slice_starts(line, "try: ");
+}
+
+void terminal_lines(const struct terminal *t, struct out *out, struct slice text)
+{
+	while (text.n) {
+		struct slice line = slice_cut_line(&text);
+
+		if (is_command(line))
+			out_slice(out, line);
+		else
+			out_clipped(out, line, t->width);
+		out_char(out, '\n');
+	}
+}

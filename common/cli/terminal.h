@@ -51,3 +51,6 @@ struct terminal terminal_open(void);
 /* Text until terminal_plain() looks like this. Both write nothing if there are no colours. */
 void terminal_paint(const struct terminal *t, struct out *out, const char *sgr);
 void terminal_plain(const struct terminal *t, struct out *out);
+
+/* Writes lines, cut to the width; commands, which start with `see:`, `cure:` or `try:`, are never cut. */
+void terminal_lines(const struct terminal *t, struct out *out, struct slice text);

@@ -247,20 +247,6 @@ static void put_findings(struct out *out, const struct findings *f, enum slow sl
 	map_free(&said);
 }
 
-/* Names are shortened already; commands are never cut. */
-static void put_lines(struct out *to, struct slice page, const struct terminal *terminal)
-{
-	while (page.n) {
-		struct slice line = slice_cut_line(&page);
-
-		if (slice_starts(line, "  see: ") || slice_starts(line, "  cure: "))
-			out_slice(to, line);
-		else
-			out_clipped(to, line, terminal->width);
-		out_char(to, '\n');
-	}
-}
-
 /* How many are slow, and what they have in common. */
 static void put_tables(struct out *out, const struct findings *f, enum slow slow, const struct means *m,
 		       const struct answer_options *options)
@@ -289,7 +275,7 @@ void answer_write(struct out *to, const struct findings *f, const struct answer_
 		out_char(&page, '\n');
 	if (options->report.n)
 		put_tables(&page, f, slow, &m, options);
-	put_lines(to, out_contents(&page), &options->terminal);
+	terminal_lines(&options->terminal, to, out_contents(&page));
 	out_close(&page);
 }
 
