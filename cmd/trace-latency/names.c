@@ -37,21 +37,6 @@ void names_group(struct out *out, struct slice group, const char *after)
 	out_text(out, after);
 }
 
-void names_keys(struct out *out, struct slice group)
-{
-	const char *separator = "";
-	struct slice key, value;
-	struct json j;
-
-	if (!group.n)
-		out_text(out, "nothing");
-	json_init(&j, group.p, group.n);
-	for (json_object(&j); group.n && names_member(&j, &key, &value); separator = ", ") {
-		out_text(out, separator);
-		out_visible_json(out, key);
-	}
-}
-
 void names_row(struct out *out, const struct rows *rows, const struct latency *row)
 {
 	names_group(out, rows_group(rows, row->group), ": ");

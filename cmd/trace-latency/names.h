@@ -15,8 +15,5 @@ bool names_member(struct json *j, struct slice *key, struct slice *value);
 /* Writes a group as key=value, … and then the text `after`. Writes nothing if the group is empty. */
 void names_group(struct out *out, struct slice group, const char *after);
 
-/* Writes the keys of a group, with commas between them; "nothing" if it is empty. */
-void names_keys(struct out *out, struct slice group);
-
 /* A row's name in messages. */
 void names_row(struct out *out, const struct rows *rows, const struct latency *row);
