@@ -279,11 +279,6 @@ void answer_write(struct out *to, const struct findings *f, const struct answer_
 	out_close(&page);
 }
 
-static struct column_value name_of(const struct tally *t, uint32_t name)
-{
-	return columns_if(name != MAP_NONE, columns_string(tally_name(t, name)));
-}
-
 static void add(struct columns *c, const char *name, struct column_value value)
 {
 	columns_add(c, NULL, name, value);
@@ -309,9 +304,9 @@ static void add_cause(struct columns *c, struct out *who, const struct findings 
 		out_slice(who, tally_name(f->tally, cause->subject));
 	}
 	add(c, "cause", columns_word(slice_of(row->name)));
-	add(c, "who", is_lcore ? columns_raw(out_contents(who)) : name_of(f->tally, cause->subject));
+	add(c, "who", is_lcore ? columns_raw(out_contents(who)) : answer_tables_name(f->tally, cause->subject));
 	add(c, "of_several", columns_if(!is_lcore && cause->of_several, columns_bool(true)));
-	add(c, "victim", name_of(f->tally, cause->victim));
+	add(c, "victim", answer_tables_name(f->tally, cause->victim));
 }
 
 static void write_statuses(struct out *out, const struct findings *f)

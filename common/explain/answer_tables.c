@@ -215,11 +215,6 @@ static void write_holder(struct out *out, const struct tally *t, const struct ow
 	out_visible_json(out, tally_name(t, row->who));
 }
 
-static struct column_value name_of(const struct tally *t, uint32_t name)
-{
-	return columns_if(name != MAP_NONE, columns_string(tally_name(t, name)));
-}
-
 /* Writes a row: text has the time of all who had what a host waited for, and the one that had most of it. */
 static void put_owed_row(struct columns *c, const struct tally *t, const struct owed_row *row)
 {
@@ -235,9 +230,9 @@ static void put_owed_row(struct columns *c, const struct tally *t, const struct 
 	const struct column columns[] = {
 		{NULL, "resource", 0, columns_word(slice_of(fact_resources[fact->resource]))},
 		{NULL, "cause", 0, columns_word(slice_of(fact->name))},
-		{NULL, "of", 0, name_of(t, row->of)},
-		{NULL, "who", 0, name_of(t, row->who)},
-		{NULL, "host", 0, name_of(t, row->host)},
+		{NULL, "of", 0, answer_tables_name(t, row->of)},
+		{NULL, "who", 0, answer_tables_name(t, row->who)},
+		{NULL, "host", 0, answer_tables_name(t, row->host)},
 		{"who waited for whom", NULL, width, columns_text(out_contents(&waited))},
 		{"time", NULL, -8, columns_difference((double)row->all)},
 		{"", NULL, -5, columns_percent(100.0 * row->ns / row->all)},

@@ -12,3 +12,9 @@ void answer_tables(struct out *out, const struct findings *f, enum slow slow, co
 
 /* Writes a JSON array: all rows of who waited for what, which add up to the lives. */
 void answer_tables_json(struct out *out, const struct findings *f, enum slow slow);
+
+/* A name in JSON; absent if it is not known. */
+static inline struct column_value answer_tables_name(const struct tally *t, uint32_t name)
+{
+	return columns_if(name != MAP_NONE, columns_string(tally_name(t, name)));
+}
