@@ -8,13 +8,13 @@ PLANTS=$ROOT/tests/plants
 
 # The verdict about two halves: what the host db has waited in each, with as many commands, and what the page says.
 judge() { # KIND BEFORE_US AFTER_US SAID ALSO [MS_WITHOUT_CPU [SAID_WITHOUT DEVICE_US]]
-    jq -n "{host: \"db\", type: \"read\", n: 100, us: $2}" >before
-    jq -n "{host: \"db\", type: \"read\", n: 100, us: $3}" >after
+    jq -n "{host: \"db\", type: \"read\", n: 100, us: $2, sent: $2}" >before
+    jq -n "{host: \"db\", type: \"read\", n: 100, us: $3, sent: ($3 - 1000)}" >after
     jq -n "{line: \"\", said: ${7:-null}, hosts: [], also: []}" >healthy
     jq -n "{line: \"words\", said: $4, hosts: [], also: $5}" >planted
     jq -rn --arg kind "$1" --arg seed 1 --arg victims db --arg causes 'bdev|drive' --arg culprits Db --arg partly below \
         --slurpfile before before --slurpfile after after --slurpfile healthy healthy --slurpfile planted planted \
-        --argjson cpu0 0 --argjson cpu "${6:-0}" --argjson device "${8:-0}" -f "$PLANTS/judge.jq" | cut -f 3-6
+        --argjson cpu0 0 --argjson cpu "${6:-0}" --argjson device "${8:-0}" -f "$PLANTS/judge.jq" | cut -f 3-7
 }
 
 right='{"cause": "bdev", "who": "Db", "victim": "nqn.2026-11.test:db", "us": 190000}'
@@ -22,11 +22,11 @@ other='{"cause": "irq", "who": "NET_RX", "victim": "db/1", "us": 5000}'
 part='{"cause": "below", "who": "", "victim": "db/1", "us": 7000}'
 
 @test "a verdict is that of the first cause" {
-    equal "$(judge slow_bdev 10000 210000 "$right" '[]')" $'named\tright\t200\t190'
-    equal "$(judge slow_bdev 10000 210000 "$other" "[$right]")" $'misleads\tright\t200\t190'
-    equal "$(judge slow_bdev 10000 210000 "$part" '[]')" $'points\tright\t200\t0'
-    equal "$(judge slow_bdev 10000 210000 null "[$other, $right]")" $'points\tright\t200\t190'
-    equal "$(judge slow_bdev 10000 210000 null "[$other]")" $'silent\tright\t200\t0'
+    equal "$(judge slow_bdev 10000 210000 "$right" '[]')" $'named\tright\t200\t199\t190'
+    equal "$(judge slow_bdev 10000 210000 "$other" "[$right]")" $'misleads\tright\t200\t199\t190'
+    equal "$(judge slow_bdev 10000 210000 "$part" '[]')" $'points\tright\t200\t199\t0'
+    equal "$(judge slow_bdev 10000 210000 null "[$other, $right]")" $'points\tright\t200\t199\t190'
+    equal "$(judge slow_bdev 10000 210000 null "[$other]")" $'silent\tright\t200\t199\t0'
 }
 
 @test "a cause with another culprit is another cause, with another victim a part of it" {
@@ -51,7 +51,8 @@ part='{"cause": "below", "who": "", "victim": "db/1", "us": 7000}'
 }
 
 @test "the table counts verdicts, and times within a quarter" {
-    printf '%s\n' $'1\tquota\tnamed\tright\t100\t80' $'2\tquota\tmisleads\tinvented\t100\t130' $'3\tnothing\tright\tright\t0\t0' |
+    printf '%s\n' $'1\tquota\tnamed\tright\t900\t100\t80' \
+        $'2\tquota\tmisleads\tinvented\t130\t100\t130' $'3\tnothing\tright\tright\t0\t0\t0' |
         awk -F '\t' -f "$PLANTS/table.awk" >table
     grep -qxF '| quota | 1 |  |  | 1 |  |  |  |  | 1 |' table
     grep -qx '1 of 2 plants that hurt are named, 1 mislead; the time of 1 is right' table

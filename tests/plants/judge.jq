@@ -7,10 +7,12 @@ def is_plant: (.cause | matches($causes)) and (.who | test($culprits));
 def is_cause: is_plant and (.victim == "" or (.victim | name | matches($victims)));
 def is_part: is_plant or (.cause | matches($partly));
 
-# sums of us: of all that hosts waited, and of what the same commands waited more than without the plant
+# sums of us: of all that hosts waited, and of what the same commands waited more than without the plant, of it since
+# they were sent
 def pairs: $after[] as $a | $before[] | select(.host == $a.host and .type == $a.type) | [., $a];
 def all: [pairs | .[1].us] | add // 0;
-def lost: [pairs | .[1].us - .[1].n * .[0].us / .[0].n] | add // 0;
+def more(of): [pairs | (.[1] | of) - .[1].n * (.[0] | of) / .[0].n] | add // 0;
+def lost: more(.us);
 def measured: .victim == "" or ((.victim | name) as $victim | any($before[]; .host == $victim));
 def given: [[$planted[0].said // empty], $planted[0].also] | flatten | map(select(is_cause and measured)) | .[0].us // 0;
 # a device that is slow in both halves is called so rightly
@@ -39,6 +41,6 @@ else "right" end) as $without |
 def words: ([.line | select(. != "")] + .hosts) | join("; ");
 # what hangs has not been waited for yet, and the page of several processes has no sum
 def time: if $kind | test("^(hang|far)_") then "-" else ms end;
-[$seed, $kind, $verdict, $without, (lost | time), (given | time),
+[$seed, $kind, $verdict, $without, (lost | time), (more(.sent) | time), (given | time),
     ($p | words) + (if $without == "invented" then " [without: " + ($healthy[0] | words) + "]" else "" end)] |
 @tsv

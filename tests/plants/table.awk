@@ -1,4 +1,5 @@
-# For run: the table by kind, and the totals. A time is right if it is within a quarter of what the hosts have lost.
+# For run: the table by kind, and the totals. A time is right if it is within a quarter of what the hosts have lost since
+# they sent their commands.
 BEGIN { verdicts = split("named points silent misleads right invented harmless disturbed", verdict, " ") }
 
 {
@@ -10,7 +11,7 @@ BEGIN { verdicts = split("named points silent misleads right invented harmless d
     without[$4]++
     if ($3 ~ /^(named|points|silent|misleads)$/) {
         judged++
-        timed[$2] += is_right = $6 >= 0.75 * $5 && $6 <= 1.25 * $5
+        timed[$2] += is_right = $7 >= 0.75 * $6 && $7 <= 1.25 * $6
         all_timed += is_right
     }
 }
