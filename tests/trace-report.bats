@@ -653,7 +653,12 @@ unreadable() { # FILE WHY [COMMAND]...
     echo '{"method":"nvmf_subsystem_get_qpairs","params":{"nqn":"nqn.s:\u001bdb"},"error":{"message":"no reply within 2 seconds"}}' >folder/rpc.jsonl
     look "$busy" "${busy/9/1999999}" | grep -q '^hang: '
     echo '{"method":"thread_get_stats","result":{}}' >>folder/rpc.jsonl
-    equal "$(look "$busy" "${busy/9/1999999}")" 'subsystem nqn.s:\x1bdb is paused or being paused: no reply'
+    local paused='subsystem nqn.s:\x1bdb is paused or being paused: no reply'
+    equal "$(look "$busy" "${busy/9/1999999}")" "$paused"
+    # also where nothing in the trace is old
+    rm folder/kernel.jsonl
+    equal "$(trace-report folder | sed -n 3p)" "$paused"
+    equal "$(trace-report -j folder | head -n 1 | jq -r .text)" "$paused"
     rm folder/rpc.jsonl
     look "$busy" "${busy/9/1999999}" | grep -q '^hang: '
     echo '{"part":"trace","status":"done"}

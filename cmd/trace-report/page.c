@@ -234,11 +234,15 @@ static bool put_still(struct out *out, struct facts *f)
 	return is_older;
 }
 
-/* Subsystems that did not answer though the target did later: their calls wait until a pause has begun and ended. */
-static void put_paused(struct out *out, const struct facts *f)
+/*
+ * Subsystems that did not answer though the target did later: their calls wait until a pause has begun and ended.
+ * Returns whether there are any.
+ */
+static bool put_paused(struct out *out, const struct facts *f)
 {
 	struct slice text = f->rpc, line;
 	const char *last = text.p;
+	bool any = false;
 
 	while (json_line(&text, &line))
 		last = facts_text(line, "result").n ? line.p : last;
@@ -249,7 +253,9 @@ static void put_paused(struct out *out, const struct facts *f)
 		out_text(out, "subsystem ");
 		facts_put(out, json_unquoted(facts_text(line, "params.nqn")));
 		out_text(out, " is paused or being paused: no reply\n");
+		any = true;
 	}
+	return any;
 }
 
 /* What the target says of the bdev that requests in flight wait for: its limits, and where it is. */
@@ -293,17 +299,18 @@ static void write_head(struct out *out, const struct facts *f)
 bool page_hang(struct out *out, struct facts *f, bool *all)
 {
 	const struct inflight *inflight = &f->causes.inflight;
+	bool paused;
 
 	*all = put_still(out, f) || inflight_is_most(inflight);
+	paused = put_paused(out, f);
 	if (inflight->is_older || inflight->unseen) {
 		struct out note = {.fd = OUT_MEMORY};
 
 		write_head(&note, f);
-		put_paused(out, f);
 		inflight_write(out, inflight, PAGE_GROUPS, out_contents(&note));
 		out_close(&note);
 	}
-	return *all || inflight_hangs(inflight);
+	return *all || paused || inflight_hangs(inflight);
 }
 
 bool page_write(struct out *to, struct facts *f)
