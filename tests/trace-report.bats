@@ -1321,3 +1321,39 @@ lcore     entries active%      iops  silence  connections
 L
     )
 }
+
+@test "what an lcore does for another thread of SPDK is found by the time that the target says of it" {
+    mkdir folder
+    # a request each millisecond, which takes 10 us; then none for 20 ms, and the 20 of that time at once
+    awk 'BEGIN {
+        n = split("TCP_REQ_NEW TCP_REQ_RDY_TO_EXECUTE TCP_REQ_EXECUTING TCP_REQ_EXECUTED TCP_REQ_TRANSFER_C2H TCP_REQ_COMPLETED", states, " ")
+        printf "{\"layout\":\"any\",\"tsc_rate\":1000000000}\n"
+        for (k = 1; k <= n; k++)
+            printf "{\"tpoint\":\"%s\",\"id\":%d,\"owner_type\":\"t\",\"object_type\":\"r\",\"new_object\":%s}\n",
+                states[k], 15 + k, k == 1 ? "true" : "false"
+        for (i = 0; i < 60; i++) {
+            at = i < 40 ? 1000 * i : 60000 + 0.4 * (i - 40)
+            for (k = 1; k <= n; k++)
+                printf "{\"tsc\":%d,\"us\":0.000,\"lcore\":0,\"tpoint\":\"%s\",\"poller\":\"t256\",\"object\":{\"id\":\"r%d\",\"value\":\"0x%x\"}}\n",
+                    (at + 2 * k) * 1000, states[k], i, i + 1
+        }
+    }' | awk '{ tsc = /^{"tsc"/ ? substr($0, 8) + 0 : 0; print tsc "\t" $0 }' | sort -s -n -k 1,1 | cut -f 2- >lines
+    mktrace -l G6 -n 1024 lines >folder/trace.bin
+    said() { # BUSY_MS [THREAD_OF_THE_CONNECTION]
+        jq -nc '{method: "nvmf_subsystem_get_qpairs", result: [{qid: 1, thread: "'"${2:-group_0}"'"}]},
+            {method: "framework_get_reactors", result: {reactors: [{lcore: 0, lw_threads: [{name: "app_thread"}, {name: "group_0"}]}]}},
+            ((0, 1) | {method: "thread_get_stats", begin: (. * 1e8), result: {tick_rate: 1000000000, threads:
+                [{name: "app_thread", busy: (. * '"$1"' * 1e6)}, {name: "group_0", busy: (. * 2e6)}]}})' >folder/rpc.jsonl
+        trace-report folder >page
+        sed -n '3s/ ([0-9]* %.*//p' page
+    }
+    equal "$(said 21)" 'cause: the lcore was busy with app_thread'
+    grep -q 'waited .* to be read; the lcore worked for app_thread' page
+    # that was busy for less than the silence, or serves a connection itself
+    [[ $(said 19) != *app_thread* ]]
+    [[ $(said 21 app_thread) != *app_thread* ]]
+    # without the burst, hosts had nothing to ask
+    grep -v '"r5[0-9]"\|"r4[1-9]"' lines >few
+    mktrace -l G6 -n 1024 few >folder/trace.bin
+    [[ $(said 21) != *app_thread* ]]
+}

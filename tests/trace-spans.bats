@@ -884,7 +884,7 @@ waits() { # ID FILE
         poller 1 105 500 5
         off 400.000 0 200.000
     } | merged >in
-    equal "$(waits r0 in)" '{"us":390.000,"at":10.000,"state":"TCP_REQ_RDY_TO_EXECUTE","layer":"target","lcore":0,"entries":10,"silent":310.000,"ended_by":"t9","ended_before":20.000,"active":80.000,"of":{"10.0.0.2:6/2":[5,40.000],"bdev_Null1":[2,15.000],"t9":[2,4.000],"SOME":[1,1.000]}}'
+    equal "$(waits r0 in)" '{"us":390.000,"at":10.000,"state":"TCP_REQ_RDY_TO_EXECUTE","layer":"target","lcore":0,"entries":10,"silent":310.000,"active":80.000,"of":{"10.0.0.2:6/2":[5,40.000],"bdev_Null1":[2,15.000],"t9":[2,4.000],"SOME":[1,1.000]}}'
     equal "$(COLUMNS=1000 trace-spans -q -s -k id=r0 in | grep wrote)" \
         '          lcore 0 wrote nothing for 310 us, else 10 entries: 5 of 10.0.0.2:6/2, 2 of bdev_Null1, 2 of t9, 1 of others'
     # without the silence; none of its own is among them
@@ -899,7 +899,7 @@ waits() { # ID FILE
     equal "$(trace-spans -q -j earlier | plain | jq -c .waits)" '[{"us":350,"layer":"unknown"}]'
     # in flight: until the end
     { cat in; poller 0 600 600 1; } >longer
-    equal "$(waits r1 longer | tail -n 1)" '{"us":450.000,"at":30.000,"state":"TCP_REQ_EXECUTED","layer":"target","lcore":0,"entries":8,"silent":310.000,"ended_by":"t9","ended_before":120.000,"active":140.000,"of":{"t9":[3,94.000],"10.0.0.1:5/1":[2,30.000],"bdev_Null1":[2,15.000],"SOME":[1,1.000]}}'
+    equal "$(waits r1 longer | tail -n 1)" '{"us":450.000,"at":30.000,"state":"TCP_REQ_EXECUTED","layer":"target","lcore":0,"entries":8,"silent":310.000,"active":140.000,"of":{"t9":[3,94.000],"10.0.0.1:5/1":[2,30.000],"bdev_Null1":[2,15.000],"SOME":[1,1.000]}}'
 }
 
 @test "an lcore works until the call that passes a request on has returned" {
@@ -928,7 +928,7 @@ timed() {
 # The estimates for requests that waited before their reactor read them.
 unread() {
     merged >in
-    trace-spans -q -j in | plain | jq -r 'select(.unread) | [.id, .unread, .unread_by] | @tsv'
+    trace-spans -q -j in | plain | jq -r 'select(.unread) | [.id, .unread, .unread_by // .unread_for] | @tsv'
 }
 
 @test "requests that were in the socket while the reactor was away have waited, it is estimated" {
@@ -953,6 +953,27 @@ L
     { { usual; echo '11 20100.000'; } | timed; away 999.000; } | unread >got
     equal "$(cat got)" ''
     { { usual | tail -n 5; echo '11 20100.000'; } | timed; away; } | unread >got
+    equal "$(cat got)" ''
+    # the same where the lcore was in the call of another host's request instead
+    call() { # UNTIL
+        object r90 0x90 '"poller":"t301","owner":"10.0.0.2:6 qid:2"' 10051.000 TCP_REQ_NEW 10052.000 TCP_REQ_RDY_TO_EXECUTE "$1" TCP_REQ_EXECUTING
+    }
+    { { usual; printf '%s\n' '11 20100.000' '12 20110.000'; } | timed; call 20050.000; } | unread >got
+    diff - got <<'L'
+r11	9548	10.0.0.2:6/2
+r12	8558	10.0.0.2:6/2
+L
+    # -m counts it, and the story has it
+    equal "$(trace-spans -q -j -m 9500 in | jq -r 'select(.life < 9500) | .id')" r11
+    trace-spans -q -s -k id=r11 in | grep -qx ' *was in its socket for another ~9.55 ms while the lcore worked for 10.0.0.2:6/2'
+    { { usual; echo '11 11090.000'; } | timed; call 11051.000; } | unread >got
+    equal "$(cat got)" ''
+    # if that was one of a queue of one, and its reply came first, the host sent its next one then
+    {
+        { usual; echo '11 20100.000'; } | timed
+        object r80 0x80 '"poller":"t300","owner":"10.0.0.1:5 qid:1"' 10060.000 TCP_REQ_NEW 20060.000 TCP_REQ_TRANSFER_C2H
+        call 20050.000
+    } | unread >got
     equal "$(cat got)" ''
 }
 

@@ -43,8 +43,10 @@ static void put_wait(struct out *out, struct slice span)
 	if (unread > facts_number(wait, "us")) {
 		out_text(out, "    waited ");
 		facts_put_time(out, unread);
-		out_text(out, " to be read; the reactor was off its CPU: ");
-		facts_put(out, json_unquoted(facts_text(span, "unread_by")));
+		name = json_unquoted(facts_text(span, "unread_for"));
+		out_text(out,
+			 name.n ? " to be read; the lcore worked for " : " to be read; the reactor was off its CPU: ");
+		facts_put(out, name.n ? name : json_unquoted(facts_text(span, "unread_by")));
 		out_char(out, '\n');
 		return;
 	}

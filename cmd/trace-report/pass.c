@@ -10,6 +10,7 @@
 #include "aliases.h"
 #include "bdevs.h"
 #include "beside.h"
+#include "busy.h"
 #include "each_traceline.h"
 #include "info.h"
 #include "input.h"
@@ -131,6 +132,7 @@ static void begin(struct pass *p, const struct reader *r, double us)
 		series_start(&f->series, (us + 1) / SERIES_STEPS);
 	p->good &= names_read(f, r, &p->joining.join);
 	aliases_read(&p->aliases, f->rpc);
+	busy_read(&f->measured.unread, f->rpc);
 	facts_start(f);
 }
 

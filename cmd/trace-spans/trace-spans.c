@@ -84,9 +84,11 @@ static bool matches(struct trace_spans *t, const struct span *s)
 	return keys_match(&opt.keys, &t->measured);
 }
 
-/* Whether the span matches all options. ns: its life. */
-static bool is_wanted(struct trace_spans *t, const struct span *s, uint64_t ns)
+/* Whether the span matches all options. */
+static bool is_wanted(struct trace_spans *t, const struct span *s)
 {
+	struct slice by, of;
+	uint64_t ns = spans_life(&t->measured.spans, s) + measured_unread(&t->measured, s, &by, &of);
 	bool wanted = ns >= opt.min_ns && (!opt.open || s->open);
 
 	if (s->has_parent && !opt.all)
@@ -168,7 +170,7 @@ static void print_span(void *context, const struct span *s)
 	struct trace_spans *t = context;
 	uint64_t ns = spans_life(&t->measured.spans, s);
 
-	if (!is_wanted(t, s, ns) || is_left_out(t, s) || (s->open && s->stuck))
+	if (!is_wanted(t, s) || is_left_out(t, s) || (s->open && s->stuck))
 		return;
 	if (!opt.open && !opt.slowest)
 		emit(t, text_of(t, s, false));
@@ -185,7 +187,7 @@ static void print_stuck(void *context, const struct span *s)
 {
 	struct trace_spans *t = context;
 
-	if (is_wanted(t, s, spans_life(&t->measured.spans, s)) && (opt.admin || !admin_has(s)))
+	if (is_wanted(t, s) && (opt.admin || !admin_has(s)))
 		emit(t, text_of(t, s, true));
 }
 

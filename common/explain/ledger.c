@@ -342,26 +342,6 @@ static uint64_t take_of_wait(struct rest *rest, const struct rest_wait *w, uint6
 	return w->wait->layer == LAYER_NETWORK ? taken + take(rest, LAYER_REPLY, ns - taken) : taken;
 }
 
-/*
- * Whom the lcore worked for in a silence, by its next entry: MAP_NONE: nobody that is known. The wait ended right after
- * it, while an idle lcore would have ended it at once; by chance one in FLOOR_MINOR ends there.
- */
-static uint32_t worked_for(struct ledger *l, const struct request *q, const struct request_wait *w)
-{
-	if (!w->silent || w->silent >= FLOOR_STALL_NS || !requests_is_connection(l->requests, w->ended_by) ||
-	    w->ended_before > w->silent / FLOOR_MINOR)
-		return MAP_NONE;
-	return host_of(l, w->ended_by) == q->host ? MAP_NONE : host_of(l, w->ended_by);
-}
-
-/* A silence of the lcore that the request had to wait for. host: whom it worked for, or MAP_NONE. */
-static void divide_silence(struct ledger *l, struct rest *rest, struct rest_wait *w, uint64_t ns, uint32_t host,
-			   bool proven)
-{
-	add(l, host != MAP_NONE ? FACT_REACTOR : FACT_SILENT, requests_lcore_name(l->requests, w->wait->lcore), host,
-	    take_of_wait(rest, w, ns), proven || host != MAP_NONE);
-}
-
 /* Takes what the lcore had of a wait: work for others, and silences that the wait depended on. */
 static void divide_lcore(struct ledger *l, struct rest *rest, struct rest_wait *w)
 {
@@ -370,7 +350,6 @@ static void divide_lcore(struct ledger *l, struct rest *rest, struct rest_wait *
 	struct work work = work_of(l, q, wait);
 	bool device = is_device(l, q, wait);
 	bool proven = needs_lcore_only(l, q, wait) && is_long(wait);
-	uint32_t host = worked_for(l, q, wait);
 	/* gaps between entries are no work; if they are not known, those in these sums are */
 	uint64_t active = wait->active < UINT64_MAX ? wait->active : work.others + work.own;
 	uint64_t busy = 0, silent;
@@ -381,9 +360,10 @@ static void divide_lcore(struct ledger *l, struct rest *rest, struct rest_wait *
 		divide_work(l, q, wait, take_of_wait(rest, w, busy), work.others);
 	w->ns -= busy;
 	silent = min_u64(w->ns, proven ? w->silent + work.idle : w->silent);
-	if (!proven && host == MAP_NONE && (device || !wait->is_rare || silent < w->ns / 2))
+	if (!proven && (device || !wait->is_rare || silent < w->ns / 2))
 		return;
-	divide_silence(l, rest, w, silent, proven ? MAP_NONE : host, proven);
+	add(l, FACT_SILENT, requests_lcore_name(l->requests, wait->lcore), MAP_NONE, take_of_wait(rest, w, silent),
+	    proven);
 	w->ns -= silent;
 }
 
@@ -422,6 +402,21 @@ static void divide_wait(struct ledger *l, struct rest *rest, struct rest_wait *w
 	add_layer(l, q, layer, ns, served && (layer == LAYER_HOST || is_device(l, q, w->wait)));
 }
 
+/* The time for which the lcore worked before it read the request. */
+static void divide_unread(struct ledger *l, struct rest *rest, const struct request_facts *facts)
+{
+	const struct request *q = rest->q;
+	uint64_t ns = take(rest, LAYER_NETWORK, facts->unread);
+
+	if (!ns)
+		return;
+	if (host_of(l, facts->unread_for) == q->host)
+		add_own(l, q, FACT_TARGET, ns, false);
+	else
+		add(l, FACT_REACTOR, requests_lcore_name(l->requests, q->lcore), host_of(l, facts->unread_for), ns,
+		    true);
+}
+
 static void divide_rest(struct ledger *l, struct rest *rest)
 {
 	for (enum layer layer = 0; layer < LAYERS; layer++)
@@ -442,6 +437,7 @@ void ledger_request(struct ledger *l, const struct request *q)
 	}
 	divide_held(l, &rest, FACT_OFF_CPU, facts->off_cpu_by, facts->num_off_cpu_by);
 	divide_held(l, &rest, FACT_IRQ, facts->irq_by, facts->num_irq_by);
+	divide_unread(l, &rest, facts);
 	/* what is innermost comes first */
 	for (unsigned i = FACTS_PROVEN; i--;)
 		divide_measured(l, &rest, fact_proven[i], q->bdev);

@@ -26,15 +26,17 @@ static void see_entry(void *context, struct span *s, uint32_t before, const stru
 		return;
 	holders_store(&m->holders, s, before);
 	behind_see(&m->behind, s, before);
-	if (!s->has_parent)
-		unread_see(&m->unread, s, before == MAP_NONE);
+	if (!s->has_parent && spans_kind(&m->spans, s) == SPDK_OTHER)
+		unread_see(&m->unread, s, line, before == MAP_NONE);
 }
 
 static uint32_t find_who(void *context, struct span *s, const struct traceline *line)
 {
 	struct measured *m = context;
+	uint32_t who = holders_who(&m->holders, s, line);
 
-	return holders_who(&m->holders, s, line);
+	unread_line(&m->unread, line, who);
+	return who;
 }
 
 static void keep_held(void *context, const struct reactor *reactor, struct reactors_interval *interval,
@@ -180,9 +182,6 @@ static void fill_wait(struct measured *m, struct spanline_wait *w, const struct 
 		w->silent = work->silence;
 		w->active = work->entries && work->read == work->entries && !work->gap ? work->active : UINT64_MAX;
 		w->is_rare = lcores_is_rare(&m->spans.lcores, known.lcore, work->silence);
-		if (work->ended_by != MAP_NONE)
-			w->ended_by = name_of(m, work->ended_by);
-		w->ended_before = work->ended_before;
 		w->lost = work->gap;
 		fill_names(m, w, work);
 	}
@@ -210,19 +209,29 @@ static void fill_held(struct measured *m, struct spanline_names *names, const st
 			held_name(&m->held, m->held.sums[i].name), m->held.sums[i].ns, 0, 0};
 }
 
+uint64_t measured_unread(struct measured *m, const struct span *s, struct slice *by, struct slice *of)
+{
+	uint64_t ns;
+	const struct unread_away *away = s->has_parent ? NULL : unread_of(&m->unread, s, &ns);
+
+	if (!away)
+		return 0;
+	if (away->cause != MAP_NONE)
+		*by = held_name(&m->held, away->cause);
+	else
+		*of = away->thread ? away->thread->name : name_of(m, away->who);
+	return ns;
+}
+
 /* What a root waited for. */
 static void fill_waits(struct measured *m, const struct span *s)
 {
 	struct spanline *l = &m->fill.line;
-	struct unread_wait unread;
 	struct legs_last last;
 
 	if (!m->explains || s->has_parent)
 		return;
-	unread = unread_of(&m->unread, s);
-	l->unread = unread.ns;
-	if (unread.ns)
-		l->unread_by = held_name(&m->held, unread.cause);
+	l->unread = measured_unread(m, s, &l->unread_by, &l->unread_for);
 	fill_held(m, &l->off_cpu_by, s, OVERLAP_OFF_CPU, REACTORS_OFF_CPU);
 	fill_held(m, &l->irq_by, s, OVERLAP_IRQ, REACTORS_IRQ);
 	waits_find(&m->waits, &m->spans, s);

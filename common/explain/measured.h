@@ -56,6 +56,12 @@ void measured_start(struct measured *m);
 /* After the last line: passes all remaining spans to emit(). */
 void measured_end(struct measured *m);
 
+/*
+ * How long a span may have waited before it was read, in ns, and what its reactor was off its CPU for, or else whom its
+ * lcore worked for; 0: no such time is known.
+ */
+uint64_t measured_unread(struct measured *m, const struct span *s, struct slice *by, struct slice *of);
+
 /* Measures a span; what is set is valid until the next call, and while the tree of the span is. */
 void measured_span(struct measured *m, const struct span *s);
 

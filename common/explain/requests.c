@@ -110,8 +110,6 @@ static void add_wait(struct requests *r, const struct spanline *line, const stru
 				    .begin = line->start + w->at,
 				    .silent = w->silent,
 				    .active = w->active,
-				    .ended_before = w->ended_before,
-				    .ended_by = add_name(r, w->ended_by),
 				    .buffers = at_most(w->buffers),
 				    .held = at_most(w->held),
 				    .lcore = w->has_lcore ? add_lcore(r, source, base, w->lcore) : MAP_NONE,
@@ -184,11 +182,12 @@ static void learn(struct requests *r, const struct spanline *line)
 	name_at(r, host)->is_connection = true;
 }
 
-/* Returns the number of its facts. While a request was unread, its reactor was off its CPU. */
+/* Returns the number of its facts. While a request was unread, its reactor was off its CPU unless it worked. */
 static uint32_t add_facts(struct requests *r, const struct spanline *line)
 {
-	const struct spanline_name unread = {line->unread_by, line->unread, 0, 0};
-	struct request_facts facts = {.queue = line->full_queue};
+	const bool works = line->unread_for.n;
+	const struct spanline_name unread = {line->unread_by, works ? 0 : line->unread, 0, 0};
+	struct request_facts facts = {.queue = line->full_queue, .unread = works ? line->unread : 0};
 	uint64_t any = line->full_queue | line->unread;
 
 	for (enum fact fact = 0; fact < FACTS; fact++)
@@ -196,10 +195,11 @@ static uint32_t add_facts(struct requests *r, const struct spanline *line)
 	if (!any)
 		return 0;
 	facts.last_leg = add_name(r, line->last_leg);
-	facts.ns[FACT_OFF_CPU] += line->unread;
-	facts.num_off_cpu_by = line->off_cpu_by.n + (line->unread > 0);
+	facts.unread_for = add_name(r, line->unread_for);
+	facts.ns[FACT_OFF_CPU] += unread.ns;
+	facts.num_off_cpu_by = line->off_cpu_by.n + (unread.ns > 0);
 	facts.num_irq_by = line->irq_by.n;
-	facts.off_cpu_by = add_shares(r, &unread, line->unread > 0);
+	facts.off_cpu_by = add_shares(r, &unread, unread.ns > 0);
 	add_shares(r, spanline_first(line, &line->off_cpu_by), line->off_cpu_by.n);
 	facts.irq_by = add_shares(r, spanline_first(line, &line->irq_by), line->irq_by.n);
 	r->facts = mem_room(r->facts, r->num_facts, &r->cap_facts);

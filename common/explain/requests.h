@@ -19,8 +19,6 @@ struct request_share {
 struct request_wait {
 	uint64_t ns, begin, silent; /* begin: absolute */
 	uint64_t active;            /* of the lcore; UINT64_MAX: not known */
-	uint64_t ended_before;      /* how long before its end the silence ended, with an entry for ended_by */
-	uint32_t ended_by;          /* MAP_NONE: the silence lasted until its end */
 	uint32_t buffers, held;     /* buffers that requests had, and those of holder */
 	uint32_t lcore;             /* in lcores; MAP_NONE: not known */
 	uint32_t holder;            /* MAP_NONE: none */
@@ -37,6 +35,9 @@ struct request_facts {
 	uint32_t last_leg;           /* of FACT_LEG, in names */
 	uint32_t off_cpu_by, irq_by; /* the first ones, in shares */
 	uint8_t num_off_cpu_by, num_irq_by;
+	/* its lcore worked for so long before it was read, and for whom: a name */
+	uint64_t unread;
+	uint32_t unread_for;
 };
 
 /* Its life includes the time for which it was unread, in LAYER_NETWORK. */

@@ -31,7 +31,8 @@ static const struct {
 
 void story_start(struct story *story, struct measured *m, const struct terminal *terminal)
 {
-	*story = (struct story){.spans = &m->spans,
+	*story = (struct story){.measured = m,
+				.spans = &m->spans,
 				.connections = &m->connections,
 				.holders = &m->holders,
 				.proofs = &m->proofs,
@@ -443,6 +444,20 @@ static void put_heading(struct story *story, struct out *out)
 	put_row(story, out);
 }
 
+static void add_unread(struct story *story, struct out *out, const struct span *s)
+{
+	struct slice by = {}, of = {};
+	uint64_t ns = measured_unread(story->measured, s, &by, &of);
+
+	if (!ns)
+		return;
+	out_text(out, "was in its socket for another ~");
+	out_duration_text(out, (double)ns);
+	out_text(out, by.n ? " while the reactor was off its CPU: " : " while the lcore worked for ");
+	out_slice(out, by.n ? by : of);
+	out_char(out, '\n');
+}
+
 void story_write(struct story *story, struct out *out, const struct span *s)
 {
 	const struct waits *waits = &story->waits;
@@ -450,6 +465,7 @@ void story_write(struct story *story, struct out *out, const struct span *s)
 	size_t aside = 0;
 
 	waits_find(&story->waits, story->spans, s);
+	add_unread(story, &story->sentences, s);
 	find_asides(story, &story->sentences, s);
 	put_heading(story, out);
 	put_collected(story, out);

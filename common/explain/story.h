@@ -22,7 +22,8 @@ struct story_held {
 };
 
 struct story {
-	struct spans *spans;
+	struct measured *measured;
+	struct spans *spans; /* of measured, as are the next ones */
 	struct connections *connections;
 	struct holders *holders;
 	const struct proofs *proofs;

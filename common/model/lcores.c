@@ -131,7 +131,6 @@ static void add_pause(struct lcores_pauses *pauses, uint64_t ns, const struct lc
 	if (ns <= pauses->longest || entry->is_work)
 		return;
 	pauses->longest = ns;
-	pauses->end = entry->ns;
 	pauses->who = entry->who;
 }
 
@@ -255,6 +254,17 @@ bool lcores_is_rare(const struct lcores *l, uint32_t index, uint64_t ns)
 	return longer.n <= lcore->entries / 100 && longer.ns <= (lcore->last - lcore->first) / 2;
 }
 
+uint64_t lcores_usual_silence(const struct lcores *l, uint32_t index)
+{
+	struct lcores_length all = {};
+
+	for (unsigned bits = bits_of(LCORES_ACTIVE_NS); bits < COUNT(l->all->lengths); bits++) {
+		all.n += l->all[index].lengths[bits].n;
+		all.ns += l->all[index].lengths[bits].ns;
+	}
+	return all.n ? all.ns / all.n : 0;
+}
+
 /* Whether a comes before b in the trace. */
 static bool is_before(uint32_t a, uint32_t b)
 {
@@ -285,7 +295,6 @@ static void read_blocks(const struct lcore *lcore, uint64_t from, uint64_t to, s
 		pauses->active += of->active;
 		if (of->longest > pauses->longest) {
 			pauses->longest = of->longest;
-			pauses->end = of->end;
 			pauses->who = of->who;
 		}
 	}
@@ -317,8 +326,6 @@ static void read_range(const struct lcore *lcore, uint64_t from, uint64_t to, ui
 	if (pauses.longest <= work->silence)
 		return;
 	work->silence = pauses.longest;
-	work->ended_by = pauses.who;
-	work->ended_before = until > pauses.end ? until - pauses.end : 0;
 	sum = find_sum(&work->sums, pauses.who);
 	/* of one that was replaced, less is known */
 	if (sum)
@@ -345,8 +352,6 @@ void lcores_work(const struct lcores *l, const struct lcores_moment *from, const
 
 	work->entries = work->read = work->silence = work->active = work->sums.n = 0;
 	work->gap = false;
-	work->ended_by = MAP_NONE;
-	work->ended_before = 0;
 	if (from->lcore == MAP_NONE)
 		return;
 	lcore = &l->all[from->lcore];
@@ -361,10 +366,7 @@ void lcores_work(const struct lcores *l, const struct lcores_moment *from, const
 		read_range(lcore, first, end, to->ns, work);
 	/* entries that are not kept */
 	past = work->read < work->entries ? past_silence(lcore, from->ns, to->ns) : 0;
-	if (past <= work->silence)
-		return;
-	work->silence = past;
-	work->ended_by = MAP_NONE;
+	work->silence = max_u64(work->silence, past);
 }
 
 void lcores_work_free(struct lcores_work *work)

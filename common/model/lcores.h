@@ -57,9 +57,8 @@ struct lcore {
 	struct lcores_block {
 		struct lcores_sums sums;
 		struct lcores_pauses {
-			uint64_t longest, end; /* ns; end: when it ended */
-			uint32_t who;          /* wrote the entry that ended it */
-			uint64_t active;       /* ns */
+			uint64_t longest, active; /* ns */
+			uint32_t who;             /* the entry that ended the longest was for */
 		} pauses;
 	} * blocks;
 	size_t cap_kept, num_blocks, cap_blocks;
@@ -98,6 +97,9 @@ uint64_t lcores_silence(const struct lcores *l, uint32_t lcore, uint64_t from, u
  */
 bool lcores_is_rare(const struct lcores *l, uint32_t lcore, uint64_t ns);
 
+/* The mean of its silences so far that are longer than LCORES_ACTIVE_NS; 0: there was none. */
+uint64_t lcores_usual_silence(const struct lcores *l, uint32_t lcore);
+
 struct lcores_moment {
 	uint64_t ns;
 	uint32_t order; /* position in the trace, modulo 2^32 */
@@ -110,14 +112,8 @@ struct lcores_work {
 	uint64_t entries;
 	uint64_t read;    /* the latest ones of them: the others are not kept */
 	uint64_t silence; /* ns: the longest one */
-	/*
-	 * Whom the entry that ended it was for, and how long before the later moment that was, in ns; MAP_NONE: it
-	 * lasted until then, or it is not known.
-	 */
-	uint32_t ended_by;
-	uint64_t ended_before;
-	uint64_t active; /* ns, at least since the first entry that was read */
-	bool gap;        /* entries are missing */
+	uint64_t active;  /* ns, at least since the first entry that was read */
+	bool gap;         /* entries are missing */
 	/* of those, without the time of that silence; if an lcore writes for more than LCORES_WHO, some are missing */
 	struct lcores_sums sums;
 };

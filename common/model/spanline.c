@@ -197,10 +197,6 @@ static void read_wait(struct json *j, struct spanline *l, struct spanline_wait *
 			read_ns(j, &w->silent);
 		else if (slice_is(key, "rare"))
 			json_bool(j, &w->is_rare);
-		else if (slice_is(key, "ended_by"))
-			json_string(j, &w->ended_by);
-		else if (slice_is(key, "ended_before"))
-			read_ns(j, &w->ended_before);
 		else if (slice_is(key, "active"))
 			read_ns(j, &w->active);
 		else if (slice_is(key, "lost"))
@@ -298,6 +294,7 @@ static const struct key {
 	{"irq_by", BY, AT(irq_by), false},
 	{"unread", US_IF, AT(unread), false},
 	{"unread_by", STRING, AT(unread_by), false},
+	{"unread_for", STRING, AT(unread_for), false},
 	{"behind", STRING, AT(behind), false},
 	{"disk", US_IF, AT(facts[FACT_DISK]), false},
 	{"covered", COVERED, 0, false},
@@ -553,11 +550,6 @@ static void put_lcore(struct out *out, const struct spanline *l, const struct sp
 		put_number(out, ",\"kept\":", w->kept);
 	put_us(out, ",\"silent\":", w->silent);
 	out_text(out, w->is_rare ? ",\"rare\":true" : "");
-	if (w->ended_by.n) {
-		out_text(out, ",\"ended_by\":");
-		put_string(out, w->ended_by);
-		put_us(out, ",\"ended_before\":", w->ended_before);
-	}
 	if (w->active < UINT64_MAX)
 		put_us(out, ",\"active\":", w->active);
 	out_text(out, w->lost ? ",\"lost\":true" : "");

@@ -35,13 +35,10 @@ struct spanline_wait {
 	enum layer layer;
 	/* what the lcore wrote meanwhile, if that is known */
 	bool has_lcore, lost;
-	uint64_t lcore, entries, kept; /* kept: of the entries */
-	uint64_t active;               /* UINT64_MAX: not known */
-	uint64_t silent;               /* the longest silence */
-	bool is_rare;                  /* its lcore is seldom silent for so long */
-	/* whom the entry that ended it was for, and how long before the end of the wait; empty: it lasted until then */
-	struct slice ended_by;
-	uint64_t ended_before;
+	uint64_t lcore, entries, kept;   /* kept: of the entries */
+	uint64_t active;                 /* UINT64_MAX: not known */
+	uint64_t silent;                 /* the longest silence */
+	bool is_rare;                    /* its lcore is seldom silent for so long */
 	struct spanline_names of, hosts; /* for whom, and hosts of several connections among these */
 	bool is_buffer, is_queued;       /* for a buffer; in the queue of a socket */
 	uint64_t others;                 /* that waited for a buffer, or were queued, before it */
@@ -67,9 +64,9 @@ struct spanline {
 	bool covered[OVERLAPS]; /* by lines of another tool */
 	uint64_t silent;        /* the longest silence */
 	struct spanline_names off_cpu_by, irq_by;
-	uint64_t unread;        /* before its start, an estimate: see unread.h */
-	struct slice behind;    /* of one in flight: see behind.h */
-	struct slice unread_by; /* what its reactor was off its CPU for */
+	uint64_t unread;                    /* before its start, an estimate: see unread.h */
+	struct slice behind;                /* of one in flight: see behind.h */
+	struct slice unread_by, unread_for; /* what its reactor was off its CPU for; whom it worked for */
 	struct spanline_wait waits[SPANLINE_WAITS];
 	unsigned num_waits;
 	uint64_t retries, full_queue;     /* full_queue: the size of the one that it filled */

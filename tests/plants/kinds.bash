@@ -24,7 +24,7 @@ limit_reads     db      rate_limit       Db                     -
 small_pool      db|bulk buffer           bulk                   host
 busy_size       .*      reactor|lcore    bulk                   silent|lcore
 busy_count      .*      reactor|lcore    bulk                   silent|lcore
-blocked_rpc     .*      silent|off_cpu   lcore.0|page.fault     lcore
+blocked_rpc     .*      silent|off_cpu|reactor lcore.0|page.fault|app_thread lcore
 fsync           .*      off_cpu          fsync|fdatasync        silent|lcore
 log_pipe        .*      off_cpu          write                  silent|lcore
 preempt_cfs     .*      off_cpu          watchdog               silent|lcore
