@@ -223,16 +223,15 @@ F
 }
 
 @test "options of earlier releases are refused, with what replaced them" {
-    local tool letter message now equals=([2]='')
+    local tool letter message now equals=([2]='') n=0 forms
     while read -r tool letter message; do
         [ -x "$BIN/$tool" ] || continue
-        # an argument follows a long name after an equals sign
-        for arguments in "$letter" "$letter 10" "$letter${equals[${#letter}]-=}10"; do
-            # shellcheck disable=SC2086 # they are words
-            status_is 2 timeout 60 "$tool" $arguments
-            says "$tool: $letter $message"
-            equal "$output" ''
-        done
+        # in one of its forms each; an argument follows a long name after an equals sign
+        forms=("$letter" "$letter 10" "$letter${equals[${#letter}]-=}10")
+        # shellcheck disable=SC2086 # they are words
+        status_is 2 timeout 60 "$tool" ${forms[n++ % 3]}
+        says "$tool: $letter $message"
+        equal "$output" ''
         now=${message#is now }
         [[ $now == -* ]] || continue
         "$tool" --help | grep -qE -e "^  *(-[a-zA-Z], )?${now%%,*} |^  *${now%%,*}, "
@@ -378,7 +377,7 @@ fcntl.fcntl(w, fcntl.F_SETFL, os.O_NONBLOCK)
 p = subprocess.Popen([sys.argv[1], 'input'], stdout=w)
 os.close(w)
 time.sleep(0.1) # until the pipe is full
-while data := os.read(r, 1000):
+while data := os.read(r, 5000):
     os.write(1, data)
 sys.exit(p.wait())
 P

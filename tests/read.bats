@@ -34,15 +34,20 @@ is_wanted() { # WHAT
     return 1
 }
 
-# Compares filters over a file, by its name and from a pipe, with the same over its lines.
+# Compares filters over a file with the same over its lines, and each filter once over a pipe.
 compare() { # FILE [COMMANDS]
-    local command want code
+    local command want code dumped tool=
+    run_to dumped trace-dump "$1"
+    dumped=$code
     while read -r command; do
-        run_to want bash -o pipefail -c "trace-dump '$1' | $command"
-        want=$code
         # shellcheck disable=SC2086 # it has options
+        run_to want $command <dumped
+        want=$((code ? code : dumped))
+        # shellcheck disable=SC2086
         run_to got $command "$1"
         is_wanted "$command $1"
+        [ "${command%% *}" != "$tool" ] || continue
+        tool=${command%% *}
         # shellcheck disable=SC2086
         run_to got $command < <(cat "$1")
         is_wanted "$command <$1"
@@ -86,15 +91,18 @@ trace-perfetto -e'
 
 # Compares filters with -l with the same after trace-join -j -l: over a trace, its lines, and what xz packed.
 compare_named() { # TRACE PROBES
-    local command input want code
+    local command input want code joined
     qpair-lifetimes -q "$2" >lifetimes
     trace-dump -q "$1" >lines
+    run_to joined trace-join -q -j -l lifetimes lines
+    joined=$code
     xz -k -f "$1"
     while read -r command; do
-        run_to want bash -o pipefail -c "trace-dump -q '$1' | trace-join -q -j -l lifetimes | $command"
-        want=$code
+        # shellcheck disable=SC2086 # it has options
+        run_to want $command <joined
+        want=$((code ? code : joined))
         for input in "$1" lines "$1.xz"; do
-            # shellcheck disable=SC2086 # it has options
+            # shellcheck disable=SC2086
             run_to got $command -l lifetimes "$input"
             is_wanted "$command -l lifetimes $input"
         done
