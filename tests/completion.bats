@@ -52,7 +52,7 @@ zpty -w shell 'compadd() {
     fi
     builtin compadd "$@"
 }'
-zpty -w shell 'offered() { print END >>offered }; zle -N offered; bindkey "^X" offered; print READY >>offered'
+zpty -w shell 'offered() { print END >>offered }; zle -N offered; bindkey "^_" offered; print READY >>offered'
 # what it prints is read, so that it never waits for that
 wait_for() {
     until grep -qs $1 offered; do
@@ -63,7 +63,8 @@ wait_for() {
 wait_for READY
 while IFS= read -r line; do
     : >offered
-    zpty -w -n shell "$line"$'\t\x18'
+    # with a key that no longer sequence begins with, for the rest of which zsh would wait
+    zpty -w -n shell "$line"$'\t\x1f'
     wait_for END
     cat offered >matches
     # for the next line it is empty
