@@ -51,7 +51,7 @@ damage_lcore() {
         eval "$(mktrace --places -l "$layout" -n $SLOTS -s 11 lines)"
         others whole >want
         [ "$(wc -l <want)" -ge 20 ]
-        for _ in $(seq 1 30); do
+        for _ in $(seq 1 15); do
             damage_lcore
             others trace | diff want - || { echo "$layout: $size bytes at $at of lcore 1"; cat err; return 1; }
         done
@@ -159,8 +159,8 @@ slots_on() { # PAGE LCORE
     needs_unreadable
     for layout in $LAYOUTS; do
         three_lcores "$layout" 300 200
-        # some 20 of them
-        for page in $(seq 0 $((history_0 / 4096 / 20 + 1)) $((history_0 / 4096))); do
+        # some 10 of them
+        for page in $(seq 0 $((history_0 / 4096 / 10 + 1)) $((history_0 / 4096))); do
             dump_without "$page"
             [ $needed ] || continue
             # what it is a trace by
