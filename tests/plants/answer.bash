@@ -7,7 +7,7 @@
 #   hosts  the causes of single hosts, in the words of the page
 # Of several processes, the page has one cause, whose words after the first one are its culprit.
 answer() { # FOLDER
-    COLUMNS=1000 trace-report --color never "$1" >"$1/page" 2>"$1/page.err"
+    COLUMNS=1000 trace-report "$1" >"$1/page" 2>"$1/page.err"
     if [ ! -e "$1/trace.bin" ]; then
         jq -Rn 'input | sub("^cause: "; "") as $line | (if . == $line then null else $line end) as $cause |
             {line: ($cause // ""), hosts: [], also: [],
