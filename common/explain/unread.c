@@ -61,14 +61,14 @@ static bool was_off_cpu(const struct unread *u, uint64_t begin, uint64_t end)
 	return off && off->begin >= begin && off->end - off->begin >= (end - begin) / 2;
 }
 
-/* Calls with little between them are one time of work. */
+/* Calls with little between them are one time of work: else the lcore may have looked at its sockets. */
 static void work(struct unread_lcore *l, uint64_t begin, uint64_t end, uint32_t who)
 {
 	struct unread_work *w = &l->work;
 	struct unread_away *latest = latest_away(l);
 	bool is_same = latest && latest->begin == w->begin && latest->cause == MAP_NONE && !latest->thread;
 
-	if (!w->end || begin > w->end + (w->end - w->begin) / FLOOR_MINOR) {
+	if (!w->end || begin > w->end + FLOOR_ROUND_TRIP_NS) {
 		*w = (struct unread_work){.begin = begin};
 		is_same = false;
 	}
