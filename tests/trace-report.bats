@@ -35,7 +35,11 @@ section() { # START
     bash -e see >story
     grep -qx '  8.76 ms, us=5601.223: r40 of backup-1/1, write, Archive, 256 blocks' story
     # but for its first lines, it is that of trace-spans
-    trace-spans -l lifetimes.txt -s -k us=5601.223 trace | sed 1,2d | diff - <(sed 1,3d story)
+    trace-spans -l lifetimes.txt -s -k us=5601.223 trace | sed 1,2d | diff - <(sed '1,3d; /^$/,$d' story)
+    # and whom it waited for
+    sed '1,/^$/d' story | tr -s ' ' >rows
+    equal "$(sed -n '2,3p' rows)" ' backup-1 waited for bdev Archive 5.01 ms 100 % at work
+ backup-1 waited for buffers 3.64 ms 96 % held by backup-1'
 }
 
 @test "the page is what the tools print" {

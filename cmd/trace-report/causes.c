@@ -2,6 +2,7 @@
 #include "causes.h"
 
 #include "answer.h"
+#include "answer_tables.h"
 #include "measure.h"
 
 /* Those with most time; a page has fewer. */
@@ -49,6 +50,20 @@ bool causes_of_host(const struct causes *c, struct slice host, struct findings *
 		return false;
 	findings_find(findings, &c->hosts, &c->hosts.groups[group]);
 	return findings->n;
+}
+
+void causes_write_one(struct out *out, struct causes *c, uint64_t ns, const struct terminal *terminal)
+{
+	struct tally one = {.names = &c->requests.names};
+	size_t i = 0;
+
+	while (i < c->requests.n && c->requests.all[i].us != ns)
+		i++;
+	if (i == c->requests.n)
+		return;
+	measure_ledger(&one, &c->requests, &c->requests.all[i]);
+	answer_tables_owed(out, &one, TALLY_LEDGER, terminal);
+	tally_free(&one);
 }
 
 void causes_write(struct out *out, const struct causes *c)

@@ -4,6 +4,7 @@
 
 #include "findings.h"
 #include "inflight.h"
+#include "terminal.h"
 
 /* All zero at first. */
 struct causes {
@@ -31,6 +32,9 @@ static inline bool causes_any(const struct causes *c)
 {
 	return c->findings.n && findings_doubt(c->findings.all) != DOUBT_MEANT;
 }
+
+/* Writes whom the request waited for that was read at this time, in ns; nothing if there is none. */
+void causes_write_one(struct out *out, struct causes *c, uint64_t ns, const struct terminal *terminal);
 
 /* Writes the findings as lines of trace-causes -j: of all requests, then of those of each host, with "group". */
 void causes_write(struct out *out, const struct causes *c);

@@ -2,6 +2,7 @@
 #include "page_slowest.h"
 
 #include "fact.h"
+#include "number.h"
 #include "page.h"
 
 static void put_percent(struct out *out, const char *name, double share)
@@ -149,10 +150,11 @@ void page_slowest(struct out *out, const struct facts *f)
 	out_close(&text);
 }
 
-void page_stories(struct out *out, const struct facts *f, bool as_lines)
+void page_stories(struct out *out, struct facts *f, bool as_lines)
 {
 	const struct facts_span *spans = facts_slowest(f);
 	struct out title = {.fd = OUT_MEMORY};
+	uint64_t ns;
 
 	for (size_t i = 0; i < f->num_slowest && spans[i].line.n; i++) {
 		if (as_lines) {
@@ -164,6 +166,8 @@ void page_stories(struct out *out, const struct facts *f, bool as_lines)
 		put_time_of(&title, f, spans[i].line);
 		terminal_lines(&f->terminal, out, out_contents(&title));
 		out_slice(out, spans[i].story);
+		if (number_fixed(facts_text(spans[i].line, "us"), 3, &ns))
+			causes_write_one(out, &f->causes, ns, &f->terminal);
 		title.len = 0;
 	}
 	out_close(&title);

@@ -8,4 +8,4 @@
 void page_slowest(struct out *out, const struct facts *f);
 
 /* With their stories; or their span lines. */
-void page_stories(struct out *out, const struct facts *f, bool as_lines);
+void page_stories(struct out *out, struct facts *f, bool as_lines);

@@ -245,7 +245,7 @@ static void put_owed_row(struct columns *c, const struct tally *t, const struct 
 	out_close(&holder);
 }
 
-static void put_owed(struct out *out, const struct tally *t, uint32_t set, const struct terminal *terminal)
+void answer_tables_owed(struct out *out, const struct tally *t, uint32_t set, const struct terminal *terminal)
 {
 	struct columns c = start(out, terminal);
 	unsigned __int128 all = 0, rest = 0;
@@ -283,7 +283,7 @@ void answer_tables(struct out *out, const struct findings *f, enum slow slow, co
 {
 	put_layers(out, slow, m, terminal);
 	put_traits(out, f->tally, &f->group->sets[slow].traits, terminal);
-	put_owed(out, f->tally, tally_set_number(f->tally, f->group, slow), terminal);
+	answer_tables_owed(out, f->tally, tally_set_number(f->tally, f->group, slow), terminal);
 }
 
 void answer_tables_json(struct out *out, const struct findings *f, enum slow slow)

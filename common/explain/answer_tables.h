@@ -10,6 +10,9 @@
 void answer_tables(struct out *out, const struct findings *f, enum slow slow, const struct means *m,
 		   const struct terminal *terminal);
 
+/* Writes who waited for whom, by the rows of a set. */
+void answer_tables_owed(struct out *out, const struct tally *t, uint32_t set, const struct terminal *terminal);
+
 /* Writes a JSON array: all rows of who waited for what, which add up to the lives. */
 void answer_tables_json(struct out *out, const struct findings *f, enum slow slow);
 

@@ -287,16 +287,16 @@ void measure_trace(struct tally *t, struct requests *requests, const struct meas
 	free(order);
 }
 
-void measure_ledger(struct tally *t, struct requests *requests)
+void measure_ledger(struct tally *t, struct requests *requests, const struct request *one)
 {
 	struct ledger ledger;
 
 	ledger_start(&ledger, requests);
-	for (size_t i = 0; i < requests->n; i++) {
-		if (!requests->all[i].wanted)
+	for (const struct request *q = requests->all; q < requests->all + requests->n; q++) {
+		if (one ? q != one : !q->wanted)
 			continue;
-		ledger_request(&ledger, &requests->all[i]);
-		add_rows(t, TALLY_LEDGER, &ledger, &requests->all[i]);
+		ledger_request(&ledger, q);
+		add_rows(t, TALLY_LEDGER, &ledger, q);
 	}
 	ledger_free(&ledger);
 }
