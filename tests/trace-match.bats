@@ -111,6 +111,46 @@ bound() {
     jq -c 'del(.related)' lines | cmp - is
 }
 
+# How many requests have a command, how many of these another one's, and how many none, without trace-match.
+count_children() {
+    trace-spans -aj "$@" 2>err | jq -r 'select(.id[:1] == "r") | "\(.id[1:]) \(.parent // "p" | .[1:])"' |
+        awk '{ n[$2 == "" ? "none" : $1 == $2 ? "right" : "wrong"]++ } END { print n["right"] + 0, n["wrong"] + 0, n["none"] + 0 }'
+}
+
+@test "the requests of a process to itself are below its commands in any tool" {
+    for kind in '' alike=1 period=50 depth=1 'depth=32 period=700' 'depth=32 alike=1'; do
+        # shellcheck disable=SC2086 # they are words
+        crossing 1000 $kind >lines
+        equal "$(count_children lines)" '1000 0 0'
+        equal "$(<err)" ''
+    done
+    crossing 20 >lines
+    equal "$(trace-spans -qj lines | jq -c 'select(.id == "p7") | [.remote, (.self | keys)]')" '[["r7"],["i","p","r"]]'
+    trace-spans -qs --human lines | grep ' r7(p7) '
+    equal "$(trace-spans -qj lines | jq -r .id | cut -c 1 | sort -u)" p
+    # of an I/O of a bdev, where the trace has no commands
+    crossing 1000 | grep -v NVME_TCP >lines
+    equal "$(count_children lines)" '0 0 1000'
+    # where the first commands are alike, those that cannot be told apart
+    crossing 1000 depth=8 alike=1 | sed 's/"opc":2/"opc":1/; s/"type":1/"type":2/' | tail -n +100 >lines
+    equal "$(count_children lines | cut -d ' ' -f 2)" 0
+    grep 'requests may be commands of the process itself: several commands fit$' err
+}
+
+@test "a request that is missing leaves no other one below a wrong command" {
+    for kind in '' depth=32 'depth=32 period=20' depth=1; do
+        # shellcheck disable=SC2086 # they are words
+        crossing 1000 without=500 $kind >lines
+        count_children lines >counts
+        [ "$(cut -d ' ' -f 1 counts)" -ge 960 ]
+        equal "$(cut -d ' ' -f 2 counts)" 0
+        grep -E '^trace-spans: lines: [0-9]+ commands? of the process to itself (is|are) without a request: which one is not known$' err
+        # the same, where the trace says that entries are missing
+        sed -i '/TCP_REQ_NEW.*"r500"/s/"tsc"/"lost":true,&/' lines
+        equal "$(count_children lines | cut -d ' ' -f 2)" 0
+    done
+}
+
 @test "what is ambiguous is not matched, and counted" {
     # one request is missing: its command has none
     crossing 1000 side=i >i

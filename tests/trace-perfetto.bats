@@ -100,6 +100,13 @@ spans_of() { # FILE [ARGUMENT]...
     equal "$(slice r1 .args.torn)" true
 }
 
+@test "an arrow leads from a command to the request that it is, which is in the row of its connection" {
+    awk -v n=20 -f "$ROOT/tests/crossing.awk" >lines
+    draw lines
+    equal "$(slice r7 .ends)" "$(slice p7 .flows)"
+    equal "$(slice r7 '.track[2]')" '"10.0.0.1:4000/1"'
+}
+
 @test "an arrow leads from each object to those that it caused" {
     requests >in
     draw in

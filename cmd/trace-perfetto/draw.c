@@ -221,7 +221,8 @@ static void draw_entry(void *context, struct span *s, uint32_t before, const str
 	if (first) {
 		*drawn = (struct drawn){};
 		track_tree_note_reactor(&d->tracks.tree, track_tree_lcore(&d->tracks.tree, line, s->lcore));
-		s->connection = s->parent ? s->parent->connection : track_tree_connection(&d->tracks.tree, line);
+		s->connection = s->parent && !spans_is_own(&d->spans, s) ? s->parent->connection
+									 : track_tree_connection(&d->tracks.tree, line);
 	}
 	if (s->parent && has_arrow(s->parent, s)) {
 		drawn->has_arrow = true;

@@ -351,11 +351,9 @@ static void see_part(void *context, const struct span *s, enum layer layer, uint
 	const struct span *below;
 	uint64_t away, away_below;
 
-	/* the host of a request that has a command is the process of that: it and the wire take until there is data */
-	if ((layer == LAYER_HOST || layer == LAYER_NETWORK) && s->parent && s->parent->is_remote) {
+	/* the wire to a request is its command's */
+	if (layer == LAYER_NETWORK && s->parent && s->parent->is_remote)
 		s = s->parent;
-		layer = LAYER_NETWORK;
-	}
 	below = s->is_remote && layer == LAYER_NETWORK ? request_below(s) : NULL;
 	away = absent(l, s, from, to, false, NULL);
 	away_below = absent(l, below, from, to, false, NULL);

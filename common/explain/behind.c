@@ -6,13 +6,15 @@
 #include "holders.h"
 #include "mem.h"
 #include "spanline.h"
+#include "table.h"
 
 enum { STEPS = 16 }; /* from a request to its head */
 
+/* The innermost bdev I/O of a request that a span is part of; NULL: it is of none. */
 static const struct span *io_of(const struct spans *spans, const struct span *s)
 {
 	while (s && !spans_is_bdev_io(spans, s))
-		s = s->parent;
+		s = spans_is_own(spans, s) ? NULL : s->parent;
 	return s;
 }
 
@@ -25,23 +27,38 @@ static const struct span *io_below(const struct spans *spans, const struct span 
 	return io;
 }
 
+/* Where an I/O of a bdev is: its lcore has a channel of its own. */
+static struct behind_channel *channel_of(struct behind *b, const struct span *io)
+{
+	uint64_t bdev = intern_add(&b->bdevs, spans_bdev(io));
+	struct behind_channel *c = table_put(&b->by_bdev, bdev << 32 | (uint32_t)io->lcore, b->channels,
+					     b->num_channels, b->cap_channels);
+
+	c->bdev = bdev;
+	return c;
+}
+
 void behind_see(struct behind *b, const struct span *s, uint32_t before)
 {
-	const struct span *above, *of;
+	const struct span *above;
+	struct behind_channel *c;
 
 	if (!spans_is_bdev_io(b->spans, s))
 		return;
-	of = remote_see(&b->remote, s, before != MAP_NONE);
-	if (of)
-		holders_serve(b->holders, s, of);
+	c = channel_of(b, s);
 	if (before != MAP_NONE) {
+		c->n -= c->n > 0;
 		b->ios -= b->ios > 0;
 		return;
 	}
+	c->n++;
+	c->unseen = io_args_has(&s->io, IO_QD) && s->io.values[IO_QD] > c->n && !spans_gap(b->spans, s)
+			    ? s->io.values[IO_QD] - c->n
+			    : 0;
 	b->most = ++b->ios > b->most ? b->ios : b->most;
 	above = io_of(b->spans, s->parent);
 	if (above)
-		b->remote.queues[remote_queue(&b->remote, above)].passes = true;
+		channel_of(b, above)->passes = true;
 }
 
 static bool is_command(const struct behind *b, const struct span *s)
@@ -56,11 +73,11 @@ static enum behind_why why_of(const struct behind *b, const struct behind_node *
 	const struct span *s = node->leaf;
 	uint32_t state = s->states[s->n - 1].state;
 
+	if (!replies && spans_tpoint(b->spans, state)->layer == LAYER_HOST)
+		return BEHIND_DATA;
 	switch (replies ? LAYER_REPLY : spans_layer(b->spans, s, state)) {
 	case LAYER_BUFFER:
 		return BEHIND_BUFFER;
-	case LAYER_HOST:
-		return BEHIND_DATA;
 	case LAYER_NETWORK:
 	case LAYER_REPLY:
 		return BEHIND_SOCKET;
@@ -81,11 +98,15 @@ static void add_node(struct behind *b, const struct span *root)
 	bool replies = root->reply != UINT64_MAX;
 
 	for (const struct span *child = root; (child = spans_open_child(b->spans, child));) {
+		if (spans_is_own(b->spans, child)) {
+			node.below = child;
+			break;
+		}
 		node.leaf = child;
 		replies |= child->reply != UINT64_MAX;
 	}
 	node.io = io_of(b->spans, node.leaf);
-	node.why = why_of(b, &node, replies);
+	node.why = node.below ? BEHIND_REMOTE : why_of(b, &node, replies);
 	*map_put(&b->by_span, root->index) = b->n;
 	b->nodes = mem_room(b->nodes, b->n, &b->cap);
 	b->nodes[b->n++] = node;
@@ -96,30 +117,6 @@ static bool is_request(const struct behind *b, const struct behind_node *node)
 	uint32_t connection = node->root->connection;
 
 	return connection != MAP_NONE && b->connections->all[connection].kind <= CONNECTION_QPAIR;
-}
-
-static void find_remote(struct behind *b)
-{
-	struct remote_end *ios = mem_array(b->n, sizeof(*ios)), *requests = mem_array(b->n, sizeof(*requests));
-	size_t num_ios = 0, num_requests = 0;
-
-	for (uint32_t i = 0; i < b->n; i++) {
-		const struct behind_node *node = &b->nodes[i];
-		const struct span *io = io_below(b->spans, node->root);
-
-		if (node->why >= BEHIND_BDEV && node->io)
-			ios[num_ios++] = (struct remote_end){
-				node->io, remote_what(node->io),     remote_queue(&b->remote, node->io), i,
-				MAP_NONE, node->why == BEHIND_REMOTE};
-		if (is_request(b, node))
-			requests[num_requests++] = (struct remote_end){
-				node->root, io ? remote_what(io) : 0, node->root->connection, i, MAP_NONE, false};
-	}
-	remote_match(&b->remote, ios, num_ios, requests, num_requests);
-	for (size_t i = 0; i < num_ios; i++)
-		b->nodes[ios[i].node].next = ios[i].match;
-	free(ios);
-	free(requests);
 }
 
 static bool is_older(const struct behind *b, uint32_t i, uint32_t than)
@@ -146,7 +143,7 @@ static uint32_t find_most_ios(struct behind *b)
 	uint64_t most = 0;
 
 	for (uint32_t i = 0; i < b->n; i++) {
-		uint64_t n = b->nodes[i].io ? b->remote.queues[remote_queue(&b->remote, b->nodes[i].io)].n : 0;
+		uint64_t n = b->nodes[i].io ? channel_of(b, b->nodes[i].io)->n : 0;
 
 		if (n > most || (n && n == most && is_older(b, i, found)))
 			found = i;
@@ -341,11 +338,13 @@ void behind_find(struct behind *b)
 	for (size_t i = 0; i < b->spans->n; i++) {
 		const struct span *s = b->spans->all[i];
 
-		if (s->n && !s->ended && !s->has_parent && spans_is_open(b->spans, s) && s->queue != SPAN_QUEUE_ADMIN &&
-		    !admin_is_possible(&b->spans->admin, s))
+		if (s->n && !s->ended && (!s->has_parent || spans_is_own(b->spans, s)) && spans_is_open(b->spans, s) &&
+		    s->queue != SPAN_QUEUE_ADMIN && !admin_is_possible(&b->spans->admin, s))
 			add_node(b, s);
 	}
-	find_remote(b);
+	for (size_t i = 0; i < b->n; i++)
+		if (b->nodes[i].below)
+			b->nodes[i].next = map_get(&b->by_span, b->nodes[i].below->index);
 	find_others(b);
 	find_holder(b);
 	make_texts(b);
@@ -360,13 +359,12 @@ struct slice behind_of(const struct behind *b, const struct span *root)
 
 uint64_t behind_unseen(const struct behind *b, struct slice *bdev)
 {
-	const struct remote *r = &b->remote;
-	const struct remote_queue *found = NULL;
+	const struct behind_channel *found = NULL;
 
-	for (const struct remote_queue *q = r->queues; q < r->queues + r->n; q++)
-		if (q->unseen && (!found || found->passes))
-			found = q;
-	*bdev = found ? r->bdevs.all[found->bdev] : (struct slice){};
+	for (const struct behind_channel *c = b->channels; c < b->channels + b->num_channels; c++)
+		if (c->unseen && (!found || found->passes))
+			found = c;
+	*bdev = found ? b->bdevs.all[found->bdev] : (struct slice){};
 	return found ? found->unseen : 0;
 }
 
@@ -375,6 +373,8 @@ void behind_free(struct behind *b)
 	free(b->nodes);
 	map_free(&b->by_span);
 	intern_free(&b->texts);
-	remote_free(&b->remote);
+	intern_free(&b->bdevs);
+	map_free(&b->by_bdev);
+	free(b->channels);
 	out_close(&b->text);
 }

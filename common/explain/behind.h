@@ -3,7 +3,7 @@
  * What waits for what among the requests in flight, by the innermost object in flight of each, and its state:
  *
  *	a buffer                    the requests that have one
- *	a remote subsystem          the request of the same trace that the command is, if there is one
+ *	a remote subsystem          the request that the command is, if that is in the same trace: see remote.h
  *	execution                   I/O before it: that a pause of the subsystem waits for, or that has all bdev_io
  *	a bdev that passes I/O on, but not this one    I/O of the target itself, such as that of a snapshot
  *	a bdev, a drive, the host's data, its socket   nothing in the trace: a head
@@ -14,17 +14,16 @@
 
 #include "connection.h"
 #include "holders.h"
-#include "remote.h"
 
 /* All zero at first, but for the first ones; the areas of spans are those of holders.h. */
 struct behind {
 	struct spans *spans;
 	struct connections *connections;
-	struct holders *holders;
 	uint64_t pool; /* of bdev_io; 0: not known */
 
 	struct behind_node {
-		const struct span *root, *leaf, *io; /* io: the innermost bdev I/O; NULL: none */
+		/* root: or a request below a command; io: the innermost bdev I/O, NULL: none; below: such a request */
+		const struct span *root, *leaf, *io, *below;
 		enum behind_why {
 			BEHIND_TARGET,
 			BEHIND_BUFFER,
@@ -48,8 +47,15 @@ struct behind {
 	bool is_pool;       /* that of bdev_io is empty */
 	uint64_t at;        /* spans.now then */
 	uint64_t ios, most; /* bdev I/O in flight, and the most so far */
-	struct remote remote;
-	struct intern texts;
+	struct intern bdevs, texts;
+	struct map by_bdev; /* bdev and lcore → channel */
+	struct behind_channel {
+		uint32_t bdev;   /* in bdevs */
+		bool passes;     /* I/O on to other bdevs */
+		uint64_t n;      /* in flight */
+		uint64_t unseen; /* besides, as SPDK counted at the latest one: they have started before the trace */
+	} * channels;
+	size_t num_channels, cap_channels;
 	struct out text;
 };
 

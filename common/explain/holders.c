@@ -164,19 +164,7 @@ static uint32_t who_of_span(struct holders *h, const struct span *s)
 
 	if (above != MAP_NONE && is_connection(h, above))
 		return above;
-	if (s->connection < h->num_counts && h->counts[s->connection].serves)
-		return h->counts[s->connection].serves - 1;
 	return s->connection != MAP_NONE ? s->connection : word_of(h, h->spans->states->all[s->states[0].state]);
-}
-
-void holders_serve(struct holders *h, const struct span *io, const struct span *other)
-{
-	uint32_t who = holders_of(other)->who;
-
-	if (!is_connection(h, who))
-		return;
-	holders_of(io)->who = holders_of(io->parent)->who = who;
-	table_at(h->counts, h->num_counts, h->cap_counts, io->parent->connection)->serves = who + 1;
 }
 
 uint32_t holders_who(struct holders *h, struct span *s, const struct traceline *line)

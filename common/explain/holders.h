@@ -47,7 +47,6 @@ struct holders {
 		uint64_t pdus;    /* received */
 		uint64_t queued;  /* writes in the queue of its socket */
 		uint64_t holders; /* requests that hold a buffer */
-		uint32_t serves;  /* of the process itself: whom its latest request was for, plus 1; 0: not known */
 	} * counts;               /* by connection */
 	size_t num_counts, cap_counts;
 	uint64_t waiting, holders; /* requests that wait for a buffer, and that hold one */
@@ -84,9 +83,6 @@ uint32_t holders_who(struct holders *h, struct span *s, const struct traceline *
 
 /* The name of it, for terminals; valid until the next call. */
 struct slice holders_who_name(struct holders *h, uint32_t who);
-
-/* The request of a bdev I/O is another I/O: the entries of both are for the same. */
-void holders_serve(struct holders *h, const struct span *io, const struct span *other);
 
 /* Counts an entry of a span, whose connection is set. before: the state that it left, MAP_NONE for the first entry. */
 void holders_store(struct holders *h, struct span *s, uint32_t before);

@@ -162,7 +162,15 @@ static void write_name(struct out *out, const struct inflight *f, const char *be
 	out_visible_json(out, requests_name(f->requests, name));
 }
 
-/* What the groups behind the head have in common. holders: only those that wait for no buffer. */
+static struct slice first_step(const struct inflight *f, uint32_t behind)
+{
+	struct slice text = requests_name(f->requests, behind);
+	const char *end = memmem(text.p, text.n, BEHIND_STEP, strlen(BEHIND_STEP));
+
+	return end ? slice_between(text.p, end) : text;
+}
+
+/* What the groups behind the head have in common. holders: only those that wait for no buffer themselves. */
 static struct inflight_group sum_of(const struct inflight *f, bool holders)
 {
 	struct inflight_group sum = {.host = MAP_NONE, .type = MAP_NONE, .bdev = MAP_NONE, .behind = MAP_NONE};
@@ -170,7 +178,7 @@ static struct inflight_group sum_of(const struct inflight *f, bool holders)
 	for (size_t i = 0; i < f->num_groups; i++) {
 		const struct inflight_group *g = &f->groups[i];
 
-		if (!is_behind(f, g, f->head) || (holders && g->layer == LAYER_BUFFER))
+		if (!is_behind(f, g, f->head) || (holders && slice_is(first_step(f, g->behind), "buffer")))
 			continue;
 		if (!sum.n)
 			sum = (struct inflight_group){
@@ -183,14 +191,6 @@ static struct inflight_group sum_of(const struct inflight *f, bool holders)
 		sum.oldest = max_u64(sum.oldest, g->oldest);
 	}
 	return sum;
-}
-
-static struct slice first_step(const struct inflight *f, uint32_t behind)
-{
-	struct slice text = requests_name(f->requests, behind);
-	const char *end = memmem(text.p, text.n, BEHIND_STEP, strlen(BEHIND_STEP));
-
-	return end ? slice_between(text.p, end) : text;
 }
 
 static void write_deadlock(struct out *out, const struct inflight *f)

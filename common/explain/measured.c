@@ -5,7 +5,7 @@
 #include "legs.h"
 
 /* Texts that are made: those that no other part of the model keeps. */
-enum { CHILDREN, STATES, SELF };
+enum { CHILDREN, REMOTE, STATES, SELF };
 
 static void see_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice entry)
 {
@@ -81,9 +81,8 @@ void measured_start(struct measured *m)
 	spans->entry = see_entry;
 	if (m->explains) {
 		holders_start(&m->holders, spans, &m->connections);
-		m->behind.spans = m->behind.remote.spans = spans;
+		m->behind.spans = spans;
 		m->behind.connections = &m->connections;
-		m->behind.holders = &m->holders;
 		spans->who = find_who;
 		spans->held = keep_held;
 	}
@@ -254,6 +253,19 @@ static void write_children(struct out *out, const struct spans *spans, const str
 	out_text(out, s->child ? "]" : "");
 }
 
+/* The requests of the process itself that commands below a span are. */
+static void write_remote(struct out *out, const struct spans *spans, const struct span *s)
+{
+	for (const struct span *child = s->child; child; child = child->next) {
+		if (spans_is_own(spans, child)) {
+			out_text(out, out->len ? ",\"" : "[\"");
+			spans_write_id(out, spans, child);
+			out_char(out, '"');
+		}
+		write_remote(out, spans, child);
+	}
+}
+
 static void write_states(struct out *out, const struct spans *spans, const struct span *s)
 {
 	uint64_t unknown = s->age + (s->states[0].ns - s->first);
@@ -316,9 +328,12 @@ static void write_self(struct out *out, const struct spans *spans, const struct 
 static void fill_texts(struct measured *m, const struct span *s)
 {
 	write_children(start_text(m, CHILDREN), &m->spans, s);
+	write_remote(start_text(m, REMOTE), &m->spans, s);
+	out_text(&m->texts[REMOTE], m->texts[REMOTE].len ? "]" : "");
 	write_states(start_text(m, STATES), &m->spans, s);
 	write_self(start_text(m, SELF), &m->spans, &m->self);
 	m->fill.line.children = out_contents(&m->texts[CHILDREN]);
+	m->fill.line.remote = out_contents(&m->texts[REMOTE]);
 	m->fill.line.states = out_contents(&m->texts[STATES]);
 	m->fill.line.self = out_contents(&m->texts[SELF]);
 }
@@ -357,6 +372,11 @@ void measured_notes(const struct measured *m, struct measured_note notes[MEASURE
 		{spans->lifecycle.out_of_order,
 		 "{entry left out: it|entries left out: each} is earlier than the previous one of its object"},
 		{spans->lifecycle.restarts, LIFECYCLE_RESTARTS},
+		{remote_unmatched(&spans->remote),
+		 "{command of the process to itself is|commands of the process to itself are} without a request: which "
+		 "one is not known"},
+		{spans->remote.ambiguous,
+		 "{request may be a command|requests may be commands} of the process itself: several commands fit"},
 		{spans->beyond, "{child or state|children or states} left out: a span has more than are kept"},
 		{spans->foreign,
 		 "{entry has no off_cpu and irq: the reactor of its lcore counts|entries have no off_cpu and irq: the "

@@ -47,7 +47,7 @@ struct measured {
 
 	struct spanfill fill;
 	unsigned parts; /* of its line, that are filled: bits */
-	struct out texts[3], value;
+	struct out texts[4], value;
 };
 
 /* The rest is all zero. m must stay where it is. */
@@ -73,7 +73,7 @@ const struct spanline *measured_line(struct measured *m, unsigned parts);
 struct slice measured_value(struct measured *m, struct slice path);
 
 /* What could not be assembled, for messages; n may be 0. */
-enum { MEASURED_NOTES = 7 };
+enum { MEASURED_NOTES = 9 };
 struct measured_note {
 	uint64_t n;
 	const char *what;

@@ -260,6 +260,9 @@ static void put_entry(struct story *story, struct out *out, const struct waits_e
 	uint32_t connection = load_line(&story->line, (struct slice){s->kept.buf + entry->at, n});
 
 	story->line.tpoint = story->spans->states->all[s->states[e->state].state];
+	/* no entry says which command a request is */
+	if (!e->state && spans_is_own(story->spans, e->span))
+		story->line.related = span_parent(e->span);
 	shorttext_write(&story->columns, out, &story->line, n + story->line.tpoint.n, story->connections, connection,
 			SIZE_MAX);
 }

@@ -27,6 +27,7 @@ bool io_args_is_admin(struct slice poller)
 const char *io_args_add_command(struct io_args *io, struct slice poller)
 {
 	uint64_t opcode = io->values[IO_OPC];
+	const char *name = nvme_io_command(opcode);
 
 	if (io_args_is_admin(poller) && !(io_args_has(io, IO_OPC) && opcode == NVME_FABRICS))
 		return "nvme admin";
@@ -36,7 +37,10 @@ const char *io_args_add_command(struct io_args *io, struct slice poller)
 		io_args_set(io, IO_LBA, io->values[IO_DW11] << 32 | io->values[IO_DW10]);
 	if (nvme_has_blocks(opcode) && io_args_has(io, IO_DW12))
 		io_args_set(io, IO_BLOCKS, (io->values[IO_DW12] & 0xffff) + 1);
-	return nvme_io_command(opcode);
+	for (uint64_t type = 0; name && nvme_has_blocks(opcode) && spdk_bdev_type(type); type++)
+		if (strcmp(spdk_bdev_type(type), name) == 0)
+			io_args_set(io, IO_TYPE, type);
+	return name;
 }
 
 void io_args_write(struct out *out, const struct io_args *io, const char *type, struct slice bdev)

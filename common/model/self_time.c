@@ -69,7 +69,9 @@ static uint64_t work_end(const struct division *m, const struct span *s, const s
 {
 	uint64_t end = spans_until(m->spans, child);
 
-	return s->is_remote && spans_kind(m->spans, child) != SPDK_SOCKET_WRITE ? min_u64(end, child->reply) : end;
+	bool is_request = spans_is_own(m->spans, child) || (s->is_remote && spans_kind(m->spans, child) == SPDK_OTHER);
+
+	return is_request ? min_u64(end, child->reply) : end;
 }
 
 /* Sorts the children of all spans in a tree, which ends here at the latest. */

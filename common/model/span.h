@@ -67,7 +67,11 @@ struct span {
 	uint32_t type, object; /* in lifecycle.types; index in lifecycle.all */
 	uint32_t index;        /* in spans.all */
 	uint32_t member_of;    /* used by admin.c */
-	uint32_t generation;   /* number of spans that were stored here before */
+	/* of a command, or a request: its queue of remote.h, from 1 on, and its number there; queue 0: none */
+	struct span_place {
+		uint32_t queue, number;
+	} place;
+	uint32_t generation; /* number of spans that were stored here before */
 	/* the write before it in replies.writes, and its generation; MAP_NONE: there was none */
 	uint32_t earlier, earlier_generation;
 	unsigned height, num_children; /* levels below it */
@@ -82,6 +86,7 @@ struct span {
 	} queue;
 	bool has_parent; /* in the trace, even if it is not stored */
 	bool is_remote;  /* a command whose request, of the process that it was sent to, is a child */
+	bool has_work;   /* something other than a write to its socket is below it */
 	bool is_far;     /* below a command of another source */
 	bool unknown;    /* its object has no id: the creation was overwritten */
 	bool cut;        /* its creation is not among the lines */

@@ -279,6 +279,7 @@ static const struct key {
 	{"value", HEX, AT(value), true},
 	{"parent", PARENT, AT(parent), false},
 	{"children", TREE, AT(children), true},
+	{"remote", TREE, AT(remote), true},
 	{"owner", STRING, AT(owner), true},
 	{"poller", STRING, AT(poller), true},
 	{"connection", STRING, AT(connection), false},

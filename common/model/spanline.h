@@ -57,8 +57,8 @@ struct spanline {
 		uint64_t numbers[REQUEST_IO_KEYS];
 		struct slice texts[REQUEST_IO_KEYS]; /* also that of a type that is a number */
 	} io;
-	struct slice state;                        /* the first one that has a name */
-	struct slice children, states, self, args; /* JSON */
+	struct slice state;                                /* the first one that has a name */
+	struct slice children, remote, states, self, args; /* JSON */
 	uint64_t layers[LAYERS];
 	uint64_t facts[FACTS];  /* those that are measured in each span, as times */
 	bool covered[OVERLAPS]; /* by lines of another tool */

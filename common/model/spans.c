@@ -90,6 +90,15 @@ static void free_span(struct spans *spans, struct span *s)
 	spans->free = s;
 }
 
+static void forget_parent(struct span *s)
+{
+	s->text.len -= s->parent_n;
+	memmove(s->text.buf, s->text.buf + s->parent_n, s->text.len);
+	s->parent_n = 0;
+	s->parent = NULL;
+	s->has_parent = false;
+}
+
 /* Frees a tree, except for spans that have not ended, which become roots. */
 static void free_tree(struct spans *spans, struct span *s)
 {
@@ -98,7 +107,11 @@ static void free_tree(struct spans *spans, struct span *s)
 	for (struct span *child = s->child; child; child = next) {
 		next = child->next;
 		child->next = child->parent = NULL;
-		child->orphan |= s->orphan || !s->open;
+		/* a request may go on when its command has ended */
+		if (spans_is_own(spans, child) && !s->open && spans_is_open(spans, child))
+			forget_parent(child);
+		else
+			child->orphan |= s->orphan || !s->open;
 		child->queue = s->queue;
 		if (child->emitted)
 			free_tree(spans, child);
@@ -214,8 +227,9 @@ static void add_child(struct spans *spans, struct span *parent, struct span *s)
 	s->parent = parent;
 	if (spans_kind(spans, s) == SPDK_SOCKET_WRITE)
 		replies_extend(parent, s);
-	else if (spans_kind(spans, parent) == SPDK_NVME_COMMAND)
-		parent->is_remote = true;
+	else
+		parent->has_work = true;
+	parent->is_remote = parent->has_work && spans_kind(spans, parent) == SPDK_NVME_COMMAND;
 	if (spans_is_bdev_io(spans, s))
 		source_of(spans, s->source)->shows_bdev_io = true;
 	parent->num_children++;
@@ -236,6 +250,41 @@ void spans_write_id(struct out *out, const struct spans *spans, const struct spa
 	}
 	out_slice(out, lifecycle_letter(spans->types->all[s->type]));
 	out_u64(out, s->number);
+}
+
+void spans_adopt(struct spans *spans, struct span *command, struct span *s)
+{
+	size_t n = s->text.len;
+	char id[64];
+
+	add_child(spans, command, s);
+	if (!s->parent)
+		return;
+	s->has_parent = true;
+	spans_write_id(&s->text, spans, command);
+	s->parent_n = s->text.len - n;
+	memcpy(id, s->text.buf + n, s->parent_n);
+	memmove(s->text.buf + s->parent_n, s->text.buf, n);
+	memcpy(s->text.buf, id, s->parent_n);
+}
+
+void spans_disown(struct span *s)
+{
+	struct span *parent = s->parent;
+
+	parent->last_child = NULL;
+	for (struct span **place = &parent->child; *place;) {
+		if (*place == s) {
+			*place = s->next;
+			continue;
+		}
+		parent->last_child = *place;
+		place = &(*place)->next;
+	}
+	parent->num_children--;
+	parent->is_remote = parent->has_work = false;
+	s->next = NULL;
+	forget_parent(s);
 }
 
 /* Stores the texts of the first entry, parent first. related: the id of its parent, or empty. */
@@ -542,7 +591,7 @@ static void see_stuck(struct spans *spans)
 	struct queue_entry due;
 
 	while (spans->now >= spans->stuck_ns && queue_pop(&spans->open, spans->now - spans->stuck_ns, &due))
-		if (!queue_is_over(&due) && spans_is_open(spans, due.span)) {
+		if (!queue_is_over(&due) && !due.span->has_parent && spans_is_open(spans, due.span)) {
 			due.span->stuck = true;
 			spans->stuck(spans->context, due.span);
 		}
@@ -597,6 +646,8 @@ static void see_plain(struct spans *spans, const struct traceline *line, uint64_
 	if (tpoint->kind == SPDK_SOCKET_READ)
 		latest_put(&spans->replies.reads, lcore_key(line), ns);
 	/* a bdev I/O would be in the trace: SPDK records channels since v22.01, and relations since v21.10 */
+	if (tpoint->creates)
+		remote_connect(&spans->remote, line);
 	if (tpoint->kind == SPDK_BDEV_CHANNEL)
 		source->shows_bdev_io = true;
 	admin_line(&spans->admin, tpoint, line);
@@ -819,6 +870,8 @@ static const char *see_object(struct spans *spans, const struct traceline *line,
 	add_state(spans, s, line, ns, state);
 	if (starts || (s->has_parent && !s->parent))
 		find_parent(spans, s, line, starts);
+	if (starts)
+		remote_see(spans, s, line);
 	if (starts && !s->has_parent)
 		keep_write(spans, s, line);
 	if (starts && s->unknown)
@@ -829,6 +882,8 @@ static const char *see_object(struct spans *spans, const struct traceline *line,
 	if (spans->entry)
 		spans->entry(spans->context, s, before, line, text);
 	queue_span(spans, s, starts, ns);
+	if (s->expected && s->place.queue)
+		remote_end(spans, s);
 	return NULL;
 }
 
@@ -981,5 +1036,6 @@ void spans_free(struct spans *spans)
 	reactors_free(&spans->reactors);
 	disks_free(&spans->disks);
 	admin_free(&spans->admin);
+	remote_free(&spans->remote);
 	lifecycle_free(&spans->lifecycle);
 }

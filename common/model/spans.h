@@ -15,6 +15,7 @@
 #include "lcores.h"
 #include "lifecycle.h"
 #include "queue.h"
+#include "remote.h"
 #include "replies.h"
 #include "span.h"
 
@@ -69,6 +70,7 @@ struct spans {
 	struct reactors reactors;
 	struct disks disks;
 	struct admin admin;
+	struct remote remote;
 	struct intern sources; /* of merged lines, as written */
 	struct spans_source {
 		uint64_t latest;    /* ns of the latest line that is not of another tool */
@@ -131,8 +133,8 @@ static inline enum layer spans_layer(const struct spans *spans, const struct spa
 {
 	const struct spdk_tpoint *tpoint = spans_tpoint(spans, state);
 
-	/* what the request below it does not explain */
-	if (s->is_remote && tpoint->layer == LAYER_DRIVE)
+	/* what the request below it does not explain; and the data of such a request, which a process sends */
+	if ((s->is_remote && tpoint->layer == LAYER_DRIVE) || (s->has_parent && tpoint->layer == LAYER_HOST))
 		return LAYER_NETWORK;
 	return tpoint->passes_on && !spans->by_source[(uint32_t)(s->source + 1)].shows_bdev_io ? LAYER_BELOW
 											       : tpoint->layer;
@@ -143,6 +145,16 @@ const char *spans_why_below(const struct spans *spans);
 
 /* The id of a span's object. */
 void spans_write_id(struct out *out, const struct spans *spans, const struct span *s);
+
+/* Makes a root the child of a command, where that can be; and a root again. */
+void spans_adopt(struct spans *spans, struct span *command, struct span *s);
+void spans_disown(struct span *s);
+
+/* Whether it is a request of the process's own, below its command. */
+static inline bool spans_is_own(const struct spans *spans, const struct span *s)
+{
+	return s->place.queue && s->has_parent && spans_kind(spans, s) == SPDK_OTHER;
+}
 
 /* Call it before the first line. */
 void spans_start(struct spans *spans);
