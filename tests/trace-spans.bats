@@ -1626,6 +1626,21 @@ L
     equal "$output" '>12.0 ms n/a t07'
 }
 
+@test "a request is no child of an object without an id, for which a write came before it" {
+    {
+        object s0 0x90 '"size":8,"args":{"ctx":"0x10"}' 1.000 SOCK_REQ_QUEUE 2.000 SOCK_REQ_COMPLETE
+        # has the memory of the write, which is printed by then
+        object r5 0x50 '' 30000.000 TCP_REQ_NEW 40000.000 TCP_REQ_COMPLETED
+        printf '{"tsc":7,"us":31000.000,"lcore":0,"tpoint":"TCP_REQ_COMPLETED","poller":"t07","object":{"id":"n/a","value":"0x10"}}\n'
+    } | merged >in
+    status_is 0 sh "trace-spans -a -j in | plain | jq -c '[.id, .us, .life, .parent, .children]'"
+    diff - <(echo "$output") <<'L'
+["s0",1,1,null,null]
+["n/a",31000,0,null,null]
+["r5",30000,10000,null,null]
+L
+}
+
 @test "-n prefers spans that the recording of offcpusnoop covers, and says which are slower" {
     {
         object r0 0x10 '' 100.000 A 900.000 B_DONE

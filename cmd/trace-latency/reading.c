@@ -64,13 +64,13 @@ static void start_file(struct reading *r)
 	spans_free(&r->spans);
 	proofs_free(&r->proofs);
 	r->proofs = (struct proofs){.spans = &r->spans};
-	r->spans = (struct spans){.types = &sums->rows.types,
-				  .states = &sums->rows.states,
-				  .covered = shares && !sums->interval,
-				  .slack_ns = sums->interval ? SPANS_GRACE_NS : 0,
-				  .context = r,
-				  .emit = add_span,
-				  .has_lcores = shares};
+	r->spans = (struct spans){
+		.types = &sums->rows.types,
+		.states = &sums->rows.states,
+		.coverage = {.waits = shares && !sums->interval, .slack_ns = sums->interval ? ENDING_GRACE_NS : 0},
+		.context = r,
+		.emit = add_span,
+		.has_lcores = shares};
 	if (sums->group.n || shares || r->pause)
 		r->spans.entry = see_entry;
 	spans_start(&r->spans);
@@ -176,7 +176,7 @@ static void note_incomplete(const struct reading *r, const char *name)
 
 static void put_all_notes(const struct reading *r, const char *name)
 {
-	const char *why = r->sums.wanted & SUMS_SHARES ? spans_why_below(&r->spans) : NULL;
+	const char *why = r->sums.wanted & SUMS_SHARES ? seen_why_below(&r->spans.seen) : NULL;
 
 	put_notes(r, name, requests, COUNT(requests));
 	if (why)

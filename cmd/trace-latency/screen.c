@@ -11,14 +11,14 @@ static void put_request(struct out *out, const struct spans *spans, struct conne
 			const struct span *s)
 {
 	out_text(out, "  ");
-	out_duration(out, spans_life(spans, s));
+	out_duration(out, life_ns(spans, s));
 	out_text(out, "  ");
 	spans_write_id(out, spans, s);
 	if (s->connection != MAP_NONE) {
 		out_text(out, " of ");
 		out_slice(out, connections_name(connections, s->connection)->name);
 	}
-	for (const struct span *child = s; child; child = spans_open_child(spans, child)) {
+	for (const struct span *child = s; child; child = life_open_child(spans, child)) {
 		out_text(out, child == s ? ": " : " > ");
 		out_visible_json(out, spans->states->all[child->states[child->n - 1].state]);
 	}
@@ -28,8 +28,8 @@ static void put_request(struct out *out, const struct spans *spans, struct conne
 /* Whether it is a request in flight. One that is free has no states. */
 static bool is_in_flight(const struct spans *spans, const struct span *s)
 {
-	return s->n && !s->ended && !s->has_parent && !s->unknown && spans_is_open(spans, s) &&
-	       !spans_is_lost(spans, s);
+	return s->n && !s->end.over && !s->has_parent && !s->unknown && life_is_open(spans, s) &&
+	       !life_is_lost(spans, s);
 }
 
 void screen_put_open(struct out *out, const struct spans *spans, struct connections *connections)
@@ -37,14 +37,14 @@ void screen_put_open(struct out *out, const struct spans *spans, struct connecti
 	const struct span *oldest[OLDEST] = {};
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < spans->n; i++) {
-		const struct span *s = spans->all[i];
+	for (size_t i = 0; i < spans->store.n; i++) {
+		const struct span *s = spans->store.all[i];
 		size_t at = OLDEST;
 
 		if (!is_in_flight(spans, s))
 			continue;
 		n++;
-		for (; at && (!oldest[at - 1] || spans_life(spans, oldest[at - 1]) < spans_life(spans, s)); at--)
+		for (; at && (!oldest[at - 1] || life_ns(spans, oldest[at - 1]) < life_ns(spans, s)); at--)
 			if (at < OLDEST)
 				oldest[at] = oldest[at - 1];
 		if (at < OLDEST)

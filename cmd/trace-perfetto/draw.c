@@ -148,7 +148,7 @@ static void end_request(struct draw *d, const struct span *s, uint64_t ns)
 /* Counts a request that is in flight from now on, or is no longer. */
 static void count(struct draw *d, struct span *s)
 {
-	bool in_flight = spans_is_open(&d->spans, s);
+	bool in_flight = life_is_open(&d->spans, s);
 	struct drawn *drawn = s->tool;
 
 	/* a write may get its parent later */
@@ -167,7 +167,7 @@ static void count_buffers(struct draw *d, struct span *s)
 {
 	bool waits = spans_tpoint(&d->spans, s->states[s->n - 1].state)->layer == LAYER_BUFFER;
 	struct drawn *drawn = s->tool;
-	bool holds = spans_is_open(&d->spans, s) && !waits && (drawn->waits || drawn->holds);
+	bool holds = life_is_open(&d->spans, s) && !waits && (drawn->waits || drawn->holds);
 
 	if (waits != drawn->waits)
 		tracks_wait(&d->tracks, s->connection, s->last, waits);
@@ -267,12 +267,11 @@ static void annotate_io(struct draw *d)
 	bool is_open = false;
 
 	for (enum request_io_key key = 0; key < REQUEST_IO_KEYS; key++) {
-		bool is_number;
 		uint64_t number;
+		bool is_number = request_io_number(&d->io, key, &number);
+		struct slice text = request_io_text(&d->io, key, &d->text);
 
-		d->text.len = 0;
-		is_number = request_io_number(&d->io, key, &number);
-		if (!is_number && !request_io_write(&d->text, &d->io, key))
+		if (!is_number && !text.n)
 			continue;
 		if (!is_open)
 			annotations_open(a, ANNOTATION_IO);
@@ -280,7 +279,7 @@ static void annotate_io(struct draw *d)
 		if (is_number)
 			annotations_uint(a, ANNOTATION_IO_KEY + key, number);
 		else
-			annotations_value(a, ANNOTATION_IO_KEY + key, out_contents(&d->text));
+			annotations_text(a, ANNOTATION_IO_KEY + key, text, false);
 	}
 	if (is_open)
 		annotations_close(a);
@@ -298,13 +297,13 @@ static void annotate_span(struct draw *d, const struct span *s)
 		annotations_text(a, ANNOTATION_RELATED, span_parent(s), true);
 	else
 		annotations_uint(a, ANNOTATION_TSC, s->tsc);
-	if (s->open)
+	if (s->end.open)
 		annotations_flag(a, ANNOTATION_OPEN);
 	if (s->cut)
 		annotations_flag(a, ANNOTATION_CUT);
 	if (s->torn)
 		annotations_flag(a, ANNOTATION_TORN);
-	if (s->gap || s->lost)
+	if (s->gap || s->end.lost)
 		annotations_flag(a, ANNOTATION_LOST);
 	annotate_owner(a, span_poller(s), span_owner(s));
 	if (!s->has_parent)
@@ -345,7 +344,7 @@ static void draw_states(struct draw *d, uint32_t track, const struct span *s, st
 			add_kept(a, kept, i);
 		if (i + 1 < s->n)
 			packets_state(&d->packets, track, state->ns, state[1].ns, state->state);
-		else if (s->open)
+		else if (s->end.open)
 			packets_state(&d->packets, track, state->ns, PACKETS_NO_END, state->state);
 		else
 			packets_instant(&d->packets, track, state->ns, state->state, 0);
@@ -374,7 +373,8 @@ static void draw_span(void *context, const struct span *s)
 	struct draw *d = context;
 	const struct drawn *drawn = s->tool;
 	struct slice kept = out_contents(&s->kept);
-	uint32_t *track = tracks_row(&d->tracks, s->connection, s->type, s->first, s->open ? PACKETS_NO_END : s->last);
+	uint32_t *track = tracks_row(&d->tracks, s->connection, s->type, s->first,
+				     s->end.open ? PACKETS_NO_END : s->last);
 
 	if (!d->spans.over && drawn->in_flight) {
 		tracks_count(&d->tracks, s->connection, d->spans.now, false);
@@ -388,7 +388,7 @@ static void draw_span(void *context, const struct span *s)
 		*track = tracks_add_row(&d->tracks, s->connection, s->type, rows_of(d, s));
 	begin_span(d, *track, s, &kept);
 	draw_states(d, *track, s, &kept);
-	packets_end(&d->packets, *track, s->open ? PACKETS_NO_END : s->last);
+	packets_end(&d->packets, *track, s->end.open ? PACKETS_NO_END : s->last);
 }
 
 /* Notes that a connection is created or destroyed. One with requests in flight keeps its place, with their number. */
@@ -526,7 +526,7 @@ void draw_start(struct draw *d, struct out *out)
 	d->tracks.packets = &d->packets;
 	d->spans.types = &d->types;
 	d->spans.states = &d->states;
-	d->spans.tool_size = sizeof(struct drawn);
+	d->spans.store.tool_size = sizeof(struct drawn);
 	d->spans.context = d;
 	d->spans.emit = draw_span;
 	d->spans.entry = draw_entry;

@@ -58,7 +58,7 @@ static void print_notes(const struct spans *s, const char *name)
 		{s->lifecycle.out_of_order, "{entry is on the track of its lcore only: it|entries are on the tracks of "
 					    "their lcores only: each} is earlier than the previous one of its object"},
 		{s->lifecycle.restarts, LIFECYCLE_RESTARTS},
-		{s->lost, SPANS_LOST},
+		{s->ending.lost, LIFE_LOST},
 		{s->beyond, "{child or state|children or states} left out: a span has more than are kept"},
 	};
 

@@ -270,7 +270,7 @@ static void name_hosts(struct facts *f)
 
 static bool is_whole(const struct facts *f, const struct span *s, const struct spanline *span)
 {
-	return !s->unknown && !span->open && !spans_is_lost(&f->measured.spans, s);
+	return !s->unknown && !span->open && !life_is_lost(&f->measured.spans, s);
 }
 
 /* Adds a request that started and ended in the trace to the sums of its host. */

@@ -22,7 +22,7 @@
 #include "reactors.h"
 #include "recording.h"
 #include "search.h"
-#include "self_time.h"
+#include "spans.h"
 
 enum {
 	REQUESTS = 1 << 18, /* that are explained */
@@ -220,7 +220,7 @@ static const char *see_line(void *side, struct traceline *line, struct slice tex
 
 static void put_source(struct out *out, const struct spans *spans, uint32_t source)
 {
-	out_visible_json(out, source == MAP_NONE ? (struct slice){"", 0} : spans->sources.all[source]);
+	out_visible_json(out, source == MAP_NONE ? (struct slice){"", 0} : spans->seen.names.all[source]);
 }
 
 /* The bdev I/O that an object of the same process is below; NULL: none. */
@@ -310,7 +310,7 @@ static void add_part(struct lives *l, uint64_t ns)
 static const struct absences *absences_of(const struct lives *l, uint32_t source)
 {
 	for (size_t i = 0; source != MAP_NONE && i < l->hops->n; i++)
-		if (slice_equal(l->hops->m.sides[i].name, l->spans.sources.all[source]))
+		if (slice_equal(l->hops->m.sides[i].name, l->spans.seen.names.all[source]))
 			return &l->away[i];
 	return NULL;
 }
@@ -382,14 +382,14 @@ static void see_span(void *context, const struct span *s)
 {
 	struct lives *l = context;
 
-	if (s->parent || s->queue == SPAN_QUEUE_ADMIN || spans_is_longer(&l->spans, s) || s->cut || !crosses(s))
+	if (s->parent || s->admin.queue == ADMIN_QUEUE || life_is_longer(&l->spans, s) || s->cut || !crosses(s))
 		return;
 	if (l->n == REQUESTS) {
 		l->dropped++;
 		return;
 	}
 	l->all = mem_room(l->all, l->n, &l->cap);
-	l->all[l->n++] = (struct request){.ns = spans_life(&l->spans, s), .first = l->num_parts};
+	l->all[l->n++] = (struct request){.ns = life_ns(&l->spans, s), .first = l->num_parts};
 	self_time_each(&l->spans, s, see_part, l);
 }
 

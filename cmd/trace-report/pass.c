@@ -196,7 +196,7 @@ static void write_info(struct facts *f)
 	uint64_t entries = 0;
 
 	out_text(out, "{\"us\":");
-	out_us(out, spans->last_entry > spans->first_entry ? spans->last_entry - spans->first_entry : 0);
+	out_us(out, seen_elapsed(&spans->seen));
 	out_text(out, ",\"lcores\":[");
 	for (size_t i = 0; i < lcores->n; i++) {
 		const struct lcore *lcore = &lcores->all[i];

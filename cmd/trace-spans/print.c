@@ -64,8 +64,8 @@ static size_t find_columns(struct print *p, const struct span *s, const struct s
 	const struct io_args *args = &p->measured->fill.io.args;
 	const struct span *of = s ? s : &none;
 	const unsigned room = p->terminal.plain ? UINT_MAX : p->terminal.width;
-	const bool wide = room >= TERMINAL_ROOMY, longer = s && (open ? s->unknown : spans_is_longer(spans, s));
-	const uint64_t life = s ? spans_life(spans, s) : 0, reply = s ? spans_to_reply(spans, s) : 0;
+	const bool wide = room >= TERMINAL_ROOMY, longer = s && (open ? s->unknown : life_is_longer(spans, s));
+	const uint64_t life = s ? life_ns(spans, s) : 0, reply = s ? life_to_reply(spans, s) : 0;
 	const char *type = p->measured->fill.io.type;
 	size_t n = 0;
 
@@ -86,9 +86,9 @@ static size_t find_columns(struct print *p, const struct span *s, const struct s
 		{room >= (open ? 70 : 0) ? "CONNECTION" : NULL, NULL, wide ? 20 : 12, columns_name(who_of(p, of))},
 		{room >= (open ? 130 : 120) ? "LCORE" : NULL, NULL, -5, columns_number(of->lcore)},
 		{!open && room >= 115 ? "TO_REPLY" : NULL, NULL, -8,
-		 columns_at_least(s && spans_may_reply_later(spans, s), columns_duration(reply))},
+		 columns_at_least(s && life_may_reply_later(spans, s), columns_duration(reply))},
 		{open ? "WAITS" : NULL, NULL, -OUT_DURATION,
-		 columns_duration(waits ? spans_until(spans, waits) - waits->last : 0)},
+		 columns_duration(waits ? life_until(spans, waits) - waits->last : 0)},
 		{open && room >= 110 && !p->terminal.plain ? "BEHIND" : NULL, NULL, wide ? 32 : 26,
 		 columns_text(waits ? behind_of(&p->measured->behind, s) : slice_of(""))},
 	};
@@ -241,7 +241,7 @@ static void put_others(struct print *p, struct parts *parts, uint64_t life)
 {
 	enum { FEW = 5 }; /* percent: only where there is much room */
 	const struct overlaps *overlaps = &p->measured->overlaps;
-	unsigned silent = percent_of(overlaps->silent, life);
+	unsigned silent = percent_of(overlaps->silent.ns, life);
 
 	for (unsigned i = 0; i < OVERLAPS; i++) {
 		unsigned percent = percent_of(overlaps->parts[i], life);
@@ -274,18 +274,18 @@ static void put_flags(struct print *p, struct out *out, const struct span *s, bo
 {
 	out_text(out, admin_is_possible(&p->measured->spans.admin, s) ? " admin?" : "");
 	if (!open)
-		out_text(out, s->open ? " open" : "");
+		out_text(out, s->end.open ? " open" : "");
 	out_text(out, s->cut ? " cut" : "");
 	if (!open) {
 		out_text(out, spanfill_is_torn(s) ? " torn" : "");
-		out_text(out, s->gap || s->lost ? " lost" : "");
+		out_text(out, s->gap || s->end.lost ? " lost" : "");
 	}
 }
 
 /* The states of a span in flight and of those below it. */
 static void put_states(struct print *p, struct out *out, const struct span *s)
 {
-	for (const struct span *child = s; child; child = spans_open_child(&p->measured->spans, child)) {
+	for (const struct span *child = s; child; child = life_open_child(&p->measured->spans, child)) {
 		out_text(out, child == s ? "" : " > ");
 		out_visible(out, p->measured->spans.states->all[child->states[child->n - 1].state]);
 	}
@@ -379,7 +379,7 @@ static void end_line(struct print *p, struct out *out, size_t start)
 void print_text(struct print *p, struct out *out, const struct span *s)
 {
 	enum { LEAST = 12 }; /* a share of a layer */
-	uint64_t life = spans_life(&p->measured->spans, s);
+	uint64_t life = life_ns(&p->measured->spans, s);
 	struct parts layers = {.terminal = &p->terminal, .out = out}, others = layers;
 	double times[LAYERS];
 	enum layer largest[LAYERS];
@@ -419,15 +419,15 @@ void print_open(struct print *p, struct out *out, const struct span *s)
 	enum { LEAST = 12 };
 	const struct spans *spans = &p->measured->spans;
 	const struct span *leaf = s, *child;
-	bool replies = s->reply != UINT64_MAX;
+	bool replies = s->reply.start != UINT64_MAX;
 	enum layer layer;
 	size_t start = out->len, used, room;
 
 	measured_span(p->measured, s);
 	start_text(p);
-	while ((child = spans_open_child(spans, leaf))) {
+	while ((child = life_open_child(spans, leaf))) {
 		leaf = child;
-		replies |= leaf->reply != UINT64_MAX;
+		replies |= leaf->reply.start != UINT64_MAX;
 	}
 	if (p->terminal.plain) {
 		put_plain(p, out, s, leaf, true);

@@ -88,13 +88,13 @@ static bool matches(struct trace_spans *t, const struct span *s)
 static bool is_wanted(struct trace_spans *t, const struct span *s)
 {
 	struct slice by, of;
-	uint64_t ns = spans_life(&t->measured.spans, s) + measured_unread(&t->measured, s, &by, &of);
-	bool wanted = ns >= opt.min_ns && (!opt.open || s->open);
+	uint64_t ns = life_ns(&t->measured.spans, s) + measured_unread(&t->measured, s, &by, &of);
+	bool wanted = ns >= opt.min_ns && (!opt.open || s->end.open);
 
 	if (s->has_parent && !opt.all)
 		return false;
 	/* a span that was stuck comes here twice */
-	t->seen += s->emitted;
+	t->seen += s->end.emitted;
 	/* until one matches -k, the others are compared as well: if none does, it is wrong */
 	if ((!wanted && t->matched) || !matches(t, s))
 		return false;
@@ -123,7 +123,7 @@ static void rank_uncovered(struct trace_spans *t, uint64_t ns)
 /* When offcpusnoop has its first line, it does not cover the spans before it. */
 static void see_recording(struct trace_spans *t)
 {
-	if (t->is_recorded || !t->measured.spans.coverage[COVERAGE_OFFCPUSNOOP].any)
+	if (t->is_recorded || !t->measured.spans.coverage.tools[COVERAGE_OFFCPUSNOOP].any)
 		return;
 	t->is_recorded = true;
 	for (size_t i = 0; i < t->ranking.n; i++)
@@ -139,10 +139,10 @@ static void rank_slowest(struct trace_spans *t, const struct span *s, uint64_t n
 
 	see_recording(t);
 	ns = ns < COVERED ? ns : COVERED - 1;
-	covered = !t->is_recorded || spans_covers(&t->measured.spans, s, COVERAGE_OFFCPUSNOOP);
-	if (!covered && !s->open)
+	covered = !t->is_recorded || coverage_has(&t->measured.spans, s, COVERAGE_OFFCPUSNOOP);
+	if (!covered && !s->end.open)
 		rank_uncovered(t, ns);
-	rank_span(t, s, covered || s->open ? COVERED | ns : ns);
+	rank_span(t, s, covered || s->end.open ? COVERED | ns : ns);
 }
 
 /* Whether a span belongs to an admin request that is to be left out, which is counted. */
@@ -168,9 +168,9 @@ static void emit(struct trace_spans *t, struct slice text)
 static void print_span(void *context, const struct span *s)
 {
 	struct trace_spans *t = context;
-	uint64_t ns = spans_life(&t->measured.spans, s);
+	uint64_t ns = life_ns(&t->measured.spans, s);
 
-	if (!is_wanted(t, s) || is_left_out(t, s) || (s->open && s->stuck))
+	if (!is_wanted(t, s) || is_left_out(t, s) || (s->end.open && s->end.stuck))
 		return;
 	if (!opt.open && !opt.slowest)
 		emit(t, text_of(t, s, false));
@@ -394,12 +394,12 @@ static bool check(const struct trace_spans *t, const struct lines *lines)
 
 	if (!good)
 		warnx("%s: empty: there are no trace lines", name);
-	else if (!t->measured.spans.n && !lines->faulty && !lines->failed)
+	else if (!t->measured.spans.store.n && !lines->faulty && !lines->failed)
 		cli_notice(opt.quiet, "%s: no line belongs to a request or I/O", name);
 	cli_note(opt.quiet, name, t->admin, ADMIN_LEFT_OUT);
 	cli_note(opt.quiet, name, t->measured.spans.admin.possible, ADMIN_POSSIBLE);
-	if (spans_why_below(&t->measured.spans))
-		cli_notice(opt.quiet, "%s: %s", name, spans_why_below(&t->measured.spans));
+	if (seen_why_below(&t->measured.spans.seen))
+		cli_notice(opt.quiet, "%s: %s", name, seen_why_below(&t->measured.spans.seen));
 	note_limits(t, name);
 	measured_notes(&t->measured, notes);
 	for (unsigned i = 0; i < MEASURED_NOTES; i++)

@@ -25,6 +25,14 @@ void out_open(struct out *o, int fd);
  */
 enum { OUT_MEMORY = -1 };
 
+/* Starts such output again. */
+static inline struct out *out_start(struct out *o)
+{
+	o->fd = OUT_MEMORY;
+	o->len = 0;
+	return o;
+}
+
 static inline struct slice out_contents(const struct out *o)
 {
 	return (struct slice){o->buf, o->len};

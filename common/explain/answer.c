@@ -34,13 +34,6 @@ void answer_write_who(struct out *out, const struct tally *t, const struct findi
 	out_text(out, f->cause.of_several && who != MAP_NONE ? " and others" : "");
 }
 
-static void put_who(struct out *out, const struct tally *t, const struct finding *f)
-{
-	answer_write_who(out, t, f);
-	if (!out->len && fact_table[findings_cause(f)].who != FACT_OF_NOBODY)
-		out_text(out, "(unknown)");
-}
-
 /* More than 64 bits hold, 584 years, is printed as 584 years. */
 static void put_time(struct out *out, __int128 ns)
 {
@@ -185,7 +178,9 @@ static void put_cause(struct out *out, const struct findings *f, const struct fi
 	put_share(&share, f, finding);
 	used += share.len;
 	out_printf(out, "%s: %s", word, row->before);
-	put_who(&who, f->tally, finding);
+	answer_write_who(&who, f->tally, finding);
+	if (!who.len && row->who != FACT_OF_NOBODY)
+		out_text(&who, "(unknown)");
 	put_within(out, out_contents(&who), terminal, terminal->width > used + NAME ? terminal->width - used : NAME);
 	out_text(out, row->after);
 	out_slice(out, out_contents(&share));

@@ -52,7 +52,7 @@ void behind_see(struct behind *b, const struct span *s, uint32_t before)
 		return;
 	}
 	c->n++;
-	c->unseen = io_args_has(&s->io, IO_QD) && s->io.values[IO_QD] > c->n && !spans_gap(b->spans, s)
+	c->unseen = io_args_has(&s->io, IO_QD) && s->io.values[IO_QD] > c->n && !life_gap(b->spans, s)
 			    ? s->io.values[IO_QD] - c->n
 			    : 0;
 	b->most = ++b->ios > b->most ? b->ios : b->most;
@@ -95,15 +95,15 @@ static enum behind_why why_of(const struct behind *b, const struct behind_node *
 static void add_node(struct behind *b, const struct span *root)
 {
 	struct behind_node node = {.root = root, .leaf = root, .next = MAP_NONE, .holds = holders_of(root)->has_buffer};
-	bool replies = root->reply != UINT64_MAX;
+	bool replies = root->reply.start != UINT64_MAX;
 
-	for (const struct span *child = root; (child = spans_open_child(b->spans, child));) {
+	for (const struct span *child = root; (child = life_open_child(b->spans, child));) {
 		if (spans_is_own(b->spans, child)) {
 			node.below = child;
 			break;
 		}
 		node.leaf = child;
-		replies |= child->reply != UINT64_MAX;
+		replies |= child->reply.start != UINT64_MAX;
 	}
 	node.io = io_of(b->spans, node.leaf);
 	node.why = node.below ? BEHIND_REMOTE : why_of(b, &node, replies);
@@ -335,11 +335,12 @@ void behind_find(struct behind *b)
 	b->at = b->spans->now;
 	b->text.fd = OUT_MEMORY;
 	map_free(&b->by_span);
-	for (size_t i = 0; i < b->spans->n; i++) {
-		const struct span *s = b->spans->all[i];
+	for (size_t i = 0; i < b->spans->store.n; i++) {
+		const struct span *s = b->spans->store.all[i];
 
-		if (s->n && !s->ended && (!s->has_parent || spans_is_own(b->spans, s)) && spans_is_open(b->spans, s) &&
-		    s->queue != SPAN_QUEUE_ADMIN && !admin_is_possible(&b->spans->admin, s))
+		if (s->n && !s->end.over && (!s->has_parent || spans_is_own(b->spans, s)) &&
+		    life_is_open(b->spans, s) && s->admin.queue != ADMIN_QUEUE &&
+		    !admin_is_possible(&b->spans->admin, s))
 			add_node(b, s);
 	}
 	for (size_t i = 0; i < b->n; i++)

@@ -66,8 +66,8 @@ static int longest_first(const void *a, const void *b)
 
 void held_find(struct held *h, const struct span *s, enum reactors_kind kind)
 {
-	const struct reactor *reactor = spans_reactor(h->spans, s, s->lcore);
-	uint64_t until = spans_is_lost(h->spans, s) ? s->last : spans_until(h->spans, s);
+	const struct reactor *reactor = reactors_of_span(&h->spans->reactors, s, s->lcore);
+	uint64_t until = life_is_lost(h->spans, s) ? s->last : life_until(h->spans, s);
 
 	h->num_sums = 0;
 	if (reactor)

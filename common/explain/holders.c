@@ -34,8 +34,8 @@ static void free_area(void *tool)
 void holders_start(struct holders *h, struct spans *spans, struct connections *connections)
 {
 	*h = (struct holders){.spans = spans, .connections = connections};
-	spans->tool_size = sizeof(struct holders_span);
-	spans->free_tool = free_area;
+	spans->store.tool_size = sizeof(struct holders_span);
+	spans->store.free_tool = free_area;
 }
 
 /* The counts of a connection; NULL: it is not known, since a poller alone may be that of several. */
@@ -151,9 +151,7 @@ static uint32_t word_of(struct holders *h, struct slice tpoint)
 {
 	const char *end = memchr(tpoint.p, '_', tpoint.n);
 
-	h->text.fd = OUT_MEMORY;
-	h->text.len = 0;
-	out_visible(&h->text, end ? slice_between(tpoint.p, end) : tpoint);
+	out_visible(out_start(&h->text), end ? slice_between(tpoint.p, end) : tpoint);
 	return WORD | intern_add(&h->words, out_contents(&h->text));
 }
 
@@ -174,7 +172,7 @@ uint32_t holders_who(struct holders *h, struct span *s, const struct traceline *
 
 	if (s) {
 		/* a request holds its buffer until it ends */
-		if (s->expected && holders_of(s)->has_buffer)
+		if (s->end.expected && holders_of(s)->has_buffer)
 			return_buffer(h, s);
 		return holders_of(s)->who;
 	}
@@ -257,22 +255,6 @@ void holders_end(struct holders *h, const struct span *s)
 	return_buffer(h, s);
 }
 
-/* The state that a span was in before a place in the trace; SIZE_MAX: it had not started. */
-static size_t state_before(const struct span *s, uint32_t order)
-{
-	return search_first(i, s->n, (int32_t)(s->states[i].order - order) >= 0) - 1;
-}
-
-/* The innermost span that is open, as far as the one that started last is. */
-static const struct span *innermost(const struct spans *spans, const struct span *s)
-{
-	const struct span *open;
-
-	while ((open = spans_open_child(spans, s)))
-		s = open;
-	return s;
-}
-
 /*
  * The span that waited until this entry: the one that went on after it, or that started another one then; and the index
  * of its state.
@@ -280,9 +262,10 @@ static const struct span *innermost(const struct spans *spans, const struct span
 static const struct span *waiting_span(const struct holders *h, const struct waits *waits, size_t end, size_t *state)
 {
 	const struct span *s;
+	uint32_t order;
 
 	if (end == waits->n) {
-		s = innermost(h->spans, waits->root);
+		s = life_innermost(h->spans, waits->root);
 		*state = s->n - 1;
 		return s;
 	}
@@ -290,24 +273,17 @@ static const struct span *waiting_span(const struct holders *h, const struct wai
 	*state = waits->entries[end].state - 1;
 	if (*state != SIZE_MAX)
 		return s;
-	if (s->parent)
-		*state = state_before(s->parent, waits_state(waits, end)->order);
-	return *state == SIZE_MAX ? NULL : s->parent;
-}
-
-/* When the reply of a span, or of one above it, started; UINT64_MAX if none did. */
-static uint64_t reply_of(const struct span *s)
-{
-	uint64_t reply = UINT64_MAX;
-
-	for (; s; s = s->parent)
-		reply = min_u64(reply, s->reply);
-	return reply;
+	s = s->parent;
+	order = waits_state(waits, end)->order;
+	/* SIZE_MAX: it had not started by then */
+	if (s)
+		*state = search_first(i, s->n, (int32_t)(s->states[i].order - order) >= 0) - 1;
+	return *state == SIZE_MAX ? NULL : s;
 }
 
 enum layer holders_layer(const struct holders *h, const struct waits *waits, size_t entry)
 {
-	uint64_t from, to = entry < waits->n ? waits_state(waits, entry)->ns : spans_until(h->spans, waits->root);
+	uint64_t from, to = entry < waits->n ? waits_state(waits, entry)->ns : life_until(h->spans, waits->root);
 	const struct span *s;
 	size_t state;
 
@@ -316,7 +292,8 @@ enum layer holders_layer(const struct holders *h, const struct waits *waits, siz
 		return LAYER_UNKNOWN;
 	from = waits_state(waits, entry - 1)->ns;
 	/* it counts for the layer that most of it is in */
-	return reply_of(s) <= from + (to - from) / 2 ? LAYER_REPLY : spans_layer(h->spans, s, s->states[state].state);
+	return replies_start(s) <= from + (to - from) / 2 ? LAYER_REPLY
+							  : spans_layer(h->spans, s, s->states[state].state);
 }
 
 static const struct holders_fact *find_fact(const struct span *s, size_t state)
@@ -361,7 +338,7 @@ static void sort_sums(struct lcores_sums *sums)
 
 void holders_explain(struct holders *h, const struct waits *waits, const struct wait *wait, struct holders_wait *known)
 {
-	struct lcores_moment from, to = {spans_until(h->spans, waits->root), h->spans->lines + 1, MAP_NONE, 0};
+	struct lcores_moment from, to = {life_until(h->spans, waits->root), h->spans->lines + 1, MAP_NONE, 0};
 	struct lcores_sums *sums = &h->work.sums;
 	const struct span *s;
 	size_t state;

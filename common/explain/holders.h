@@ -69,7 +69,7 @@ struct holders {
 };
 
 /*
- * Sets all zero but for its arguments, and spans.tool_size and free_tool(). The caller passes each span that ends to
+ * Sets all zero but for its arguments, and store.tool_size and free_tool(). The caller passes each span that ends to
  * holders_end().
  */
 void holders_start(struct holders *h, struct spans *spans, struct connections *connections);

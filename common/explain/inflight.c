@@ -139,7 +139,7 @@ void inflight_unseen(struct inflight *f, const struct behind *b)
 	/* of span lines there is no trace */
 	if (!spans)
 		return;
-	f->seen = spans->last_entry > spans->first_entry ? spans->last_entry - spans->first_entry : 0;
+	f->seen = seen_elapsed(&spans->seen);
 	if (f->seen >= INFLIGHT_HANGS && f->seen / OLD >= f->longest)
 		f->unseen = behind_unseen(b, &f->unseen_of);
 }

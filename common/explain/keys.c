@@ -34,9 +34,7 @@ static const char *plain(struct keys *k, struct slice value)
 	struct slice raw = json_unquoted(value);
 	char *to;
 
-	k->text.fd = OUT_MEMORY;
-	k->text.len = 0;
-	to = out_room(&k->text, raw.n + 1);
+	to = out_room(out_start(&k->text), raw.n + 1);
 	if (raw.p != value.p)
 		to[json_unescape(to, raw)] = 0;
 	else

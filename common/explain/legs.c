@@ -4,36 +4,35 @@
 /* While a leg is in flight, no other one has ended last. */
 static uint64_t end_of(const struct spans *spans, const struct span *s)
 {
-	return spans_is_open(spans, s) ? UINT64_MAX : s->last;
+	return life_is_open(spans, s) ? UINT64_MAX : s->last;
 }
 
-const struct span *legs_rival(const struct spans *spans, const struct span *s)
-{
-	const struct span *rival = NULL;
-
-	for (const struct span *other = s->parent->child; other; other = other->next)
-		if (other != s && spans_is_bdev_io(spans, other) && other->first < s->last &&
-		    end_of(spans, other) > s->first && (!rival || end_of(spans, other) > end_of(spans, rival)))
-			rival = other;
-	return rival;
-}
-
-/* The bdev I/O that ends last of those that this object has started. */
-static const struct span *last_child(const struct spans *spans, const struct span *s)
+/*
+ * Of the bdev I/Os that this object has started, the one that ends last; NULL: there is none. leg: another one, which
+ * was in flight at the same time; NULL: of all.
+ */
+static const struct span *find_last(const struct spans *spans, const struct span *s, const struct span *leg)
 {
 	const struct span *last = NULL;
 
 	for (const struct span *child = s->child; child; child = child->next)
-		if (spans_is_bdev_io(spans, child) && (!last || end_of(spans, child) > end_of(spans, last)))
+		if (child != leg && spans_is_bdev_io(spans, child) &&
+		    (!leg || (child->first < leg->last && end_of(spans, child) > leg->first)) &&
+		    (!last || end_of(spans, child) > end_of(spans, last)))
 			last = child;
 	return last;
 }
 
+const struct span *legs_rival(const struct spans *spans, const struct span *s)
+{
+	return find_last(spans, s->parent, s);
+}
+
 bool legs_find_last(const struct spans *spans, const struct span *s, struct legs_last *last)
 {
-	const struct span *leg = s->child != s->last_child ? last_child(spans, s) : NULL;
-	const struct span *rival = leg && !spans_is_open(spans, leg) ? legs_rival(spans, leg) : NULL;
-	bool found = rival && !spans_is_open(spans, rival) && spans_bdev(leg).n &&
+	const struct span *leg = s->child != s->last_child ? find_last(spans, s, NULL) : NULL;
+	const struct span *rival = leg && !life_is_open(spans, leg) ? legs_rival(spans, leg) : NULL;
+	bool found = rival && !life_is_open(spans, rival) && spans_bdev(leg).n &&
 		     !slice_equal(spans_bdev(leg), spans_bdev(rival));
 
 	if (found)

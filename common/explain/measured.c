@@ -77,7 +77,7 @@ void measured_start(struct measured *m)
 	spans->context = m;
 	spans->emit = emit;
 	spans->stuck = m->stuck ? pass_stuck : NULL;
-	spans->has_lcores = spans->covered = true;
+	spans->has_lcores = spans->coverage.waits = true;
 	spans->entry = see_entry;
 	if (m->explains) {
 		holders_start(&m->holders, spans, &m->connections);
@@ -109,14 +109,6 @@ void measured_span(struct measured *m, const struct span *s)
 	m->facts = proofs_facts(&m->proofs, s);
 }
 
-/* Starts one of texts. */
-static struct out *start_text(struct measured *m, unsigned text)
-{
-	m->texts[text].fd = OUT_MEMORY;
-	m->texts[text].len = 0;
-	return &m->texts[text];
-}
-
 static struct slice name_of(struct measured *m, uint32_t who)
 {
 	return spanfill_escaped(&m->fill, holders_who_name(&m->holders, who));
@@ -132,7 +124,7 @@ static void fill_facts(struct measured *m)
 		l->facts[overlaps_facts[i]] = m->overlaps.parts[i];
 		l->covered[i] = m->overlaps.covered[i];
 	}
-	l->silent = m->overlaps.silent;
+	l->silent = m->overlaps.silent.ns;
 	l->retries = m->facts.retries;
 	l->full_queue = m->facts.queue;
 	memcpy(l->layers, m->self.layers, sizeof(l->layers));
@@ -277,7 +269,7 @@ static void write_states(struct out *out, const struct spans *spans, const struc
 		out_text(out, "],");
 	}
 	for (size_t i = 0; i < s->n; i++) {
-		uint64_t end = i + 1 < s->n ? s->states[i + 1].ns : spans_until(spans, s);
+		uint64_t end = i + 1 < s->n ? s->states[i + 1].ns : life_until(spans, s);
 
 		out_text(out, i ? ",[\"" : "[\"");
 		out_slice(out, spans->states->all[s->states[i].state]);
@@ -286,19 +278,6 @@ static void write_states(struct out *out, const struct spans *spans, const struc
 		out_char(out, ']');
 	}
 	out_char(out, ']');
-}
-
-/* Adds the time of a letter to the n letters so far; returns their number then. */
-static unsigned add_letter(struct self_letter *all, unsigned n, struct slice letter, uint64_t ns)
-{
-	unsigned i = 0;
-
-	while (i < n && !slice_equal(all[i].letter, letter))
-		i++;
-	if (i == n)
-		all[n++] = (struct self_letter){letter, 0};
-	all[i].ns += ns;
-	return n;
 }
 
 /* By letter, which several types may have. */
@@ -311,9 +290,9 @@ static void write_self(struct out *out, const struct spans *spans, const struct 
 
 	for (uint32_t i = 0; i < types->n; i++)
 		if (self->has[i])
-			n = add_letter(letters, n, lifecycle_letter(types->all[i]), self->types[i]);
+			n = self_time_letter(letters, n, lifecycle_letter(types->all[i]), self->types[i]);
 	for (unsigned i = 0; i < self->num_letters; i++)
-		n = add_letter(letters, n, self->letters[i].letter, self->letters[i].ns);
+		n = self_time_letter(letters, n, self->letters[i].letter, self->letters[i].ns);
 	out_char(out, '{');
 	for (unsigned i = 0; i < n; i++) {
 		out_text(out, separator);
@@ -327,11 +306,11 @@ static void write_self(struct out *out, const struct spans *spans, const struct 
 
 static void fill_texts(struct measured *m, const struct span *s)
 {
-	write_children(start_text(m, CHILDREN), &m->spans, s);
-	write_remote(start_text(m, REMOTE), &m->spans, s);
+	write_children(out_start(&m->texts[CHILDREN]), &m->spans, s);
+	write_remote(out_start(&m->texts[REMOTE]), &m->spans, s);
 	out_text(&m->texts[REMOTE], m->texts[REMOTE].len ? "]" : "");
-	write_states(start_text(m, STATES), &m->spans, s);
-	write_self(start_text(m, SELF), &m->spans, &m->self);
+	write_states(out_start(&m->texts[STATES]), &m->spans, s);
+	write_self(out_start(&m->texts[SELF]), &m->spans, &m->self);
 	m->fill.line.children = out_contents(&m->texts[CHILDREN]);
 	m->fill.line.remote = out_contents(&m->texts[REMOTE]);
 	m->fill.line.states = out_contents(&m->texts[STATES]);
@@ -367,7 +346,7 @@ void measured_notes(const struct measured *m, struct measured_note notes[MEASURE
 {
 	const struct spans *spans = &m->spans;
 	const struct measured_note all[MEASURED_NOTES] = {
-		{spans->lost, SPANS_LOST},
+		{spans->ending.lost, LIFE_LOST},
 		{spans->late, "{entry left out: its span|entries left out: their spans} had ended"},
 		{spans->lifecycle.out_of_order,
 		 "{entry left out: it|entries left out: each} is earlier than the previous one of its object"},
@@ -378,7 +357,7 @@ void measured_notes(const struct measured *m, struct measured_note notes[MEASURE
 		{spans->remote.ambiguous,
 		 "{request may be a command|requests may be commands} of the process itself: several commands fit"},
 		{spans->beyond, "{child or state|children or states} left out: a span has more than are kept"},
-		{spans->foreign,
+		{spans->reactors.elsewhere,
 		 "{entry has no off_cpu and irq: the reactor of its lcore counts|entries have no off_cpu and irq: the "
 		 "reactors of their lcores count} for another source"},
 		{spans->reactors.foreign,

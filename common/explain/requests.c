@@ -51,13 +51,13 @@ static uint32_t add_lcore(struct requests *r, uint32_t source, bool base, uint64
 	/* names have smaller numbers */
 	uint64_t key = number ^ (uint64_t)source << 32 ^ (base ? 1ULL << 62 : 0);
 	size_t n = r->num_lcores;
-	struct requests_lcore *lcore;
+	uint32_t *lcore;
 
 	if (n >= REQUESTS_NAMES)
 		return 0;
 	lcore = table_put(&r->lcore_map, key, r->lcores, r->num_lcores, r->cap_lcores);
 	if (r->num_lcores > n)
-		*lcore = (struct requests_lcore){lcore_name(r, source, number)};
+		*lcore = lcore_name(r, source, number);
 	return lcore - r->lcores;
 }
 

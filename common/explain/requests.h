@@ -82,9 +82,7 @@ struct requests {
 	} * of_names;
 	size_t num_names, cap_names;
 	/* those of two sources, or of the earlier trace, are different, but may have the same name */
-	struct requests_lcore {
-		uint32_t name; /* its number, and "of" its source, if any */
-	} * lcores;
+	uint32_t *lcores; /* names: the number, and "of" the source, if any */
 	size_t num_lcores, cap_lcores;
 	struct map lcore_map;
 	uint64_t dropped, admin, open,
@@ -171,7 +169,7 @@ static inline const struct request_facts *requests_facts(const struct requests *
 /* The name of an lcore, MAP_NONE if the lcore is. */
 static inline uint32_t requests_lcore_name(const struct requests *r, uint32_t lcore)
 {
-	return lcore == MAP_NONE ? MAP_NONE : r->lcores[lcore].name;
+	return lcore == MAP_NONE ? MAP_NONE : r->lcores[lcore];
 }
 
 /* What dropped counts, for messages. */

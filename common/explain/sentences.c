@@ -77,7 +77,7 @@ void sentences_open(const struct proofs *p, struct out *out, const struct span *
 	bool of_blocks;
 	double rate;
 
-	if (!spans_is_open(p->spans, s))
+	if (!life_is_open(p->spans, s))
 		return;
 	if (proofs_waits_for_limit(p, s, &rate, &of_blocks))
 		put_limit(out, s, rate, of_blocks);

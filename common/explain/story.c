@@ -182,11 +182,6 @@ void story_hold(struct story *story, const struct reactor *reactor, const struct
 	keep_cause(story, held, line);
 }
 
-static uint64_t sequence_of(const struct waits_entry *e)
-{
-	return holders_of(e->span)->entries[e->state].sequence;
-}
-
 /* A row as far as the terminal has room for it. */
 static void put_row(struct story *story, struct out *out)
 {
@@ -297,22 +292,22 @@ static void gather_held(struct story *story, const struct story_ring *ring, uint
 static void gather_asides(struct story *story, const struct span *s)
 {
 	const struct spans *spans = story->spans;
-	uint64_t end = spans_until(spans, s);
+	uint64_t end = life_until(spans, s);
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct holders_entry *entry = &holders_of(s)->entries[i];
-		const struct reactor *reactor = spans_reactor(spans, s, entry->lcore);
+		const struct reactor *reactor = reactors_of_span(&spans->reactors, s, entry->lcore);
 		uint64_t to = UINT64_MAX;
 
 		if (!reactor)
 			continue;
 		if (i + 1 < s->n)
 			to = entry[1].sequence;
-		else if (!spans_is_open(spans, s))
+		else if (!life_is_open(spans, s))
 			break;
 		/* if held is 0, no interval is missing, even if the ring has overwritten some */
 		for (unsigned kind = 0; kind < REACTORS_KINDS; kind++)
-			if (to == UINT64_MAX || s->held[kind])
+			if (to == UINT64_MAX || s->held.ns[kind])
 				gather_held(story, &story->reactors[reactor - spans->reactors.all][kind], entry->lcore,
 					    entry->sequence, to, i + 1 < s->n ? UINT64_MAX : end);
 	}
@@ -423,10 +418,10 @@ static void put_leg(struct story *story, struct out *out, const struct waits_ent
 {
 	const struct span *s = e->span, *rival;
 
-	if (e->state + 1 < s->n || !s->parent || !is_in_tree(leg, s) || spans_is_open(story->spans, s))
+	if (e->state + 1 < s->n || !s->parent || !is_in_tree(leg, s) || life_is_open(story->spans, s))
 		return;
 	rival = legs_rival(story->spans, s);
-	if (!rival || rival->last > s->last || spans_is_open(story->spans, rival) || !spans_bdev(s).n ||
+	if (!rival || rival->last > s->last || life_is_open(story->spans, rival) || !spans_bdev(s).n ||
 	    slice_equal(spans_bdev(s), spans_bdev(rival)))
 		return;
 	sentences_put_bdev(out, s);
@@ -473,18 +468,20 @@ void story_write(struct story *story, struct out *out, const struct span *s)
 	put_heading(story, out);
 	put_collected(story, out);
 	for (size_t i = 0; i < waits->n; i++) {
-		for (; aside < story->num_asides && story->asides[aside].sequence < sequence_of(&waits->entries[i]);
-		     aside++)
+		const struct waits_entry *e = &waits->entries[i];
+		uint64_t sequence = holders_of(e->span)->entries[e->state].sequence;
+
+		for (; aside < story->num_asides && story->asides[aside].sequence < sequence; aside++)
 			put_aside(story, out, &story->asides[aside]);
 		put_step(story, out, i);
-		put_leg(story, &story->sentences, &waits->entries[i], leg);
+		put_leg(story, &story->sentences, e, leg);
 		put_collected(story, out);
 	}
 	for (; aside < story->num_asides; aside++)
 		put_aside(story, out, &story->asides[aside]);
 	if (waits_before(waits, story->spans, waits->n))
 		put_step(story, out, waits->n);
-	if (s->lost)
+	if (s->end.lost)
 		put_sentences(
 			story, out,
 			slice_of("entries of its lcore are missing after its last one: its end may be among them"));

@@ -37,7 +37,8 @@ static const struct reactors_interval *latest_off_cpu(const struct reactor *reac
 /* The latest absence of an lcore at the first entry of a span; NULL: none so far. */
 static struct unread_away *find_away(struct unread *u, struct unread_lcore *l, const struct span *s)
 {
-	const struct reactors_interval *off = latest_off_cpu(spans_reactor(u->spans, s, s->lcore), s->first);
+	const struct reactor *reactor = reactors_of_span(&u->spans->reactors, s, s->lcore);
+	const struct reactors_interval *off = latest_off_cpu(reactor, s->first);
 	struct unread_away *latest = latest_away(l);
 
 	if (!off || (latest && off->end <= latest->begin))
@@ -53,10 +54,9 @@ static struct unread_away *find_away(struct unread *u, struct unread_lcore *l, c
 /* Whether the reactor of the current span was off its CPU for most of a time that ends now. */
 static bool was_off_cpu(const struct unread *u, uint64_t begin, uint64_t end)
 {
-	const struct span *s = u->spans->current;
-	const struct reactors_interval *off = end - begin < FLOOR_STALL_NS || !s
-						      ? NULL
-						      : latest_off_cpu(spans_reactor(u->spans, s, s->last_lcore), end);
+	const struct span *s = end - begin < FLOOR_STALL_NS ? NULL : u->spans->current;
+	const struct reactor *reactor = s ? reactors_of_span(&u->spans->reactors, s, s->last_lcore) : NULL;
+	const struct reactors_interval *off = latest_off_cpu(reactor, end);
 
 	return off && off->begin >= begin && off->end - off->begin >= (end - begin) / 2;
 }
@@ -209,7 +209,7 @@ void unread_see(struct unread *u, const struct span *s, const struct traceline *
 {
 	if (is_first)
 		begin(u, s, line);
-	else if (s->reply != UINT64_MAX && s->connection < u->num_connections)
+	else if (s->reply.start != UINT64_MAX && s->connection < u->num_connections)
 		reply(u, s);
 }
 

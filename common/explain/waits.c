@@ -5,16 +5,12 @@
 
 #include "mem.h"
 
-static void add_entry(struct waits *w, const struct span *s, size_t state)
-{
-	w->entries = mem_room(w->entries, w->n, &w->cap);
-	w->entries[w->n++] = (struct waits_entry){s, state};
-}
-
 static void gather(struct waits *w, const struct span *s)
 {
-	for (size_t i = 0; i < s->n; i++)
-		add_entry(w, s, i);
+	for (size_t i = 0; i < s->n; i++) {
+		w->entries = mem_room(w->entries, w->n, &w->cap);
+		w->entries[w->n++] = (struct waits_entry){s, i};
+	}
 	for (const struct span *child = s->child; child; child = child->next)
 		gather(w, child);
 }
@@ -47,17 +43,16 @@ static void sort(struct waits *w)
 	}
 }
 
-/* Entries of other lcores may be out of order. */
-static uint64_t between(uint64_t from, uint64_t to)
-{
-	return to > from ? to - from : 0;
-}
-
 uint64_t waits_before(const struct waits *w, const struct spans *spans, size_t i)
 {
+	uint64_t from, to;
+
 	if (!i)
 		return w->entries[0].span == w->root ? w->root->age : 0;
-	return between(waits_state(w, i - 1)->ns, i < w->n ? waits_state(w, i)->ns : spans_until(spans, w->root));
+	from = waits_state(w, i - 1)->ns;
+	to = i < w->n ? waits_state(w, i)->ns : life_until(spans, w->root);
+	/* entries of other lcores may be out of order */
+	return to > from ? to - from : 0;
 }
 
 /* Adds a wait if it is longer than the shortest one. Of equal ones, the first is kept. */
@@ -79,8 +74,8 @@ static void add_wait(struct waits *w, struct wait new)
 
 void waits_find(struct waits *w, const struct spans *spans, const struct span *s)
 {
-	uint64_t life = spans_life(spans, s), notable = life ? (life + WAITS_NOTABLE - 1) / WAITS_NOTABLE : 1;
-	uint64_t until = spans_until(spans, s);
+	uint64_t life = life_ns(spans, s), notable = life ? (life + WAITS_NOTABLE - 1) / WAITS_NOTABLE : 1;
+	uint64_t until = life_until(spans, s);
 
 	w->root = s;
 	w->n = w->num_waits = 0;

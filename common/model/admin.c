@@ -5,6 +5,7 @@
 
 #include "count.h"
 #include "mem.h"
+#include "span.h"
 
 /* SPDK_NVMF_MAX_ASYNC_EVENTS in include/spdk/nvmf_transport.h: asynchronous event requests of a connection. */
 enum { MAX_EVENTS = 4 };
@@ -23,11 +24,11 @@ static void join(struct admin *a, struct span *s, const struct traceline *line)
 		a->all = mem_room(a->all, a->n, &a->cap);
 		a->all[a->n++] = (struct admin_connection){};
 	}
-	s->member_of = *index + 1;
+	s->admin.member_of = *index + 1;
 }
 
 /* The queue in an annotation or an owner, as read by one of the functions for that. */
-static enum span_queue read_text(struct admin *a, struct slice text, bool read(struct slice text, uint64_t *queue))
+static enum admin_queue read_text(struct admin *a, struct slice text, bool read(struct slice text, uint64_t *queue))
 {
 	struct admin_text *recent = &a->recent[connection_text_place(text)];
 	uint64_t queue;
@@ -36,16 +37,16 @@ static enum span_queue read_text(struct admin *a, struct slice text, bool read(s
 		return recent->queue;
 	free((char *)recent->text.p);
 	recent->text = mem_slice(text);
-	recent->queue = SPAN_QUEUE_UNKNOWN;
+	recent->queue = ADMIN_UNKNOWN;
 	if (read(text, &queue))
-		recent->queue = queue ? SPAN_QUEUE_IO : SPAN_QUEUE_ADMIN;
+		recent->queue = queue ? ADMIN_IO_QUEUE : ADMIN_QUEUE;
 	return recent->queue;
 }
 
 /* The queue of an entry's connection, by the first annotation that has it, else by its owner. */
-static enum span_queue read_queue(struct admin *a, const struct traceline *line)
+static enum admin_queue read_queue(struct admin *a, const struct traceline *line)
 {
-	enum span_queue queue = SPAN_QUEUE_UNKNOWN;
+	enum admin_queue queue = ADMIN_UNKNOWN;
 
 	for (size_t i = 0; i < line->num_args && !queue; i++)
 		if (line->args[i].value.p[0] == '{')
@@ -58,12 +59,12 @@ static enum span_queue read_queue(struct admin *a, const struct traceline *line)
 void admin_start(struct admin *a, struct span *s, const struct spdk_tpoint *tpoint, const struct traceline *line)
 {
 	a->has_bdev_io |= tpoint->kind == SPDK_BDEV_IO;
-	s->queue = read_queue(a, line);
-	if (s->queue)
+	s->admin.queue = read_queue(a, line);
+	if (s->admin.queue)
 		return;
 	/* without arguments, such an entry may lack its poller as well */
 	if (tpoint->kind == SPDK_NVME_COMMAND && io_args_has(&s->io, IO_OPC))
-		s->queue = io_args_is_admin(line->poller) ? SPAN_QUEUE_ADMIN : SPAN_QUEUE_IO;
+		s->admin.queue = io_args_is_admin(line->poller) ? ADMIN_QUEUE : ADMIN_IO_QUEUE;
 	else
 		join(a, s, line);
 }
@@ -73,8 +74,8 @@ void admin_child(struct admin *a, const struct span *parent, const struct spdk_t
 	if (tpoint->kind != SPDK_BDEV_IO)
 		return;
 	a->has_bdev_io = true;
-	if (parent && parent->member_of)
-		a->all[parent->member_of - 1].has_io = true;
+	if (parent && parent->admin.member_of)
+		a->all[parent->admin.member_of - 1].has_io = true;
 }
 
 void admin_line(struct admin *a, const struct spdk_tpoint *tpoint, const struct traceline *line)
@@ -101,7 +102,7 @@ bool admin_is_possible(const struct admin *a, const struct span *s)
 	size_t i = 0;
 
 	/* without bdev I/O in the lines, that none follows says nothing */
-	if (!a->has_bdev_io || s->queue != SPAN_QUEUE_UNKNOWN || s->has_parent || s->child || s->cut)
+	if (!a->has_bdev_io || s->admin.queue != ADMIN_UNKNOWN || s->has_parent || s->child || s->cut)
 		return false;
 	for (tpoint = lifecycle_tpoint(a->lifecycle, s->states[0].state); i < s->n - 1 && !tpoint->executes;
 	     tpoint = lifecycle_tpoint(a->lifecycle, s->states[++i].state))
@@ -114,16 +115,23 @@ bool admin_is_possible(const struct admin *a, const struct span *s)
 
 void admin_end(struct admin *a, struct span *s)
 {
-	struct admin_connection *connection = s->member_of ? &a->all[s->member_of - 1] : NULL;
+	struct admin_connection *connection = s->admin.member_of ? &a->all[s->admin.member_of - 1] : NULL;
 
 	if (!admin_is_possible(a, s))
 		return;
 	if (connection && connection->ended && !connection->has_io && connection->freed < MAX_EVENTS) {
 		connection->freed++;
-		s->queue = SPAN_QUEUE_ADMIN;
+		s->admin.queue = ADMIN_QUEUE;
 	} else {
 		a->possible++;
 	}
+}
+
+bool admin_has(const struct span *s)
+{
+	while (s->parent)
+		s = s->parent;
+	return s->admin.queue == ADMIN_QUEUE;
 }
 
 void admin_free(struct admin *a)

@@ -12,7 +12,18 @@
 
 #include "connection.h"
 #include "lifecycle.h"
-#include "span.h"
+
+struct span;
+
+/* The area of a span. */
+struct admin_span {
+	enum admin_queue { /* of a root */
+			   ADMIN_UNKNOWN,
+			   ADMIN_QUEUE,
+			   ADMIN_IO_QUEUE,
+	} queue;
+	uint32_t member_of; /* in all, plus 1; 0: not known */
+};
 
 /* All zero at first, but for lifecycle. Memory grows with the number of connections whose queue no line says. */
 struct admin {
@@ -26,7 +37,7 @@ struct admin {
 	/* texts that were read before, as most roots are of few connections */
 	struct admin_text {
 		struct slice text; /* an annotation or an owner */
-		enum span_queue queue;
+		enum admin_queue queue;
 	} recent[CONNECTION_TEXTS];
 	bool has_bdev_io;  /* the lines have some */
 	uint64_t possible; /* requests that ended and may be asynchronous event requests */
@@ -48,12 +59,7 @@ void admin_end(struct admin *a, struct span *s);
 bool admin_is_possible(const struct admin *a, const struct span *s);
 
 /* Whether a span belongs to an admin request. */
-static inline bool admin_has(const struct span *s)
-{
-	while (s->parent)
-		s = s->parent;
-	return s->queue == SPAN_QUEUE_ADMIN;
-}
+bool admin_has(const struct span *s);
 
 void admin_free(struct admin *a);
 

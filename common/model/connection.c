@@ -19,13 +19,6 @@ static struct slice member(struct slice annotation, const char *name)
 	return json_unquoted(json_member(annotation, slice_of(name)));
 }
 
-static struct out *start_text(struct connections *c)
-{
-	c->text.fd = OUT_MEMORY;
-	c->text.len = 0;
-	return &c->text;
-}
-
 /*
  * Blanks separate columns, the others parts of a name: a host must not be able to imitate another host's. A backslash,
  * so that different names do not become the same.
@@ -36,7 +29,7 @@ static const char separators[] = " \\/@()";
 static struct slice visible(struct connections *c, struct slice raw)
 {
 	struct slice plain = json_decode(raw);
-	struct out *out = start_text(c);
+	struct out *out = out_start(&c->text);
 
 	out_escaped(out, plain, separators);
 	free((char *)plain.p);
@@ -130,11 +123,11 @@ void connections_learn(struct connections *c, struct slice hostnqn, struct slice
 {
 	uint32_t host;
 
-	out_escaped(start_text(c), hostnqn, separators);
+	out_escaped(out_start(&c->text), hostnqn, separators);
 	host = learn_host(c, out_contents(&c->text));
 	if (!subnqn.n)
 		return;
-	out_escaped(start_text(c), subnqn, separators);
+	out_escaped(out_start(&c->text), subnqn, separators);
 	learn_subsystem(c, host, out_contents(&c->text));
 }
 
@@ -202,7 +195,7 @@ static uint32_t add_owner(struct connections *c, const struct traceline *line)
 	word.p = plain.p + strspn(plain.p, " ");
 	word.n = strcspn(word.p, " ");
 	/* the target writes it; names of bdevs may have a slash */
-	out_escaped(start_text(c), word, " \\");
+	out_escaped(out_start(&c->text), word, " \\");
 	free((char *)plain.p);
 	connection->plain = mem_slice(out_contents(&c->text));
 	connection->queue = mem_slice(visible(c, queue_of(line->owner)));
@@ -212,19 +205,12 @@ static uint32_t add_owner(struct connections *c, const struct traceline *line)
 	return number;
 }
 
-/* Most owners are found here. The last digits of their numbers differ. */
-static uint32_t *recent_place(struct connections *c, const struct traceline *line)
-{
-	const char *p = line->poller.p;
-	size_t n = line->poller.n;
-	unsigned digits = n > 1 ? 10 * p[n - 2] + p[n - 1] : 0;
-
-	return &c->recent[digits % COUNT(c->recent)];
-}
-
 static uint32_t owner_of(struct connections *c, const struct traceline *line)
 {
-	uint32_t *recent = recent_place(c, line), *found;
+	struct slice poller = line->poller;
+	/* most are found here: the last digits of their numbers differ */
+	unsigned digits = poller.n > 1 ? 10 * poller.p[poller.n - 2] + poller.p[poller.n - 1] : 0;
+	uint32_t *recent = &c->recent[digits % COUNT(c->recent)], *found;
 	const struct connection *known = *recent < c->n && !line->source.p ? &c->all[*recent] : NULL;
 
 	if (known && !known->source && slice_equal(known->owner, line->owner) &&
@@ -281,7 +267,7 @@ static uint32_t annotated_connection(struct connections *c, const struct traceli
 	if (subnqn.n)
 		new.subsystem = learn_subsystem(c, new.host, visible(c, subnqn));
 	new.queue = mem_slice(visible(c, member(annotation, "qid")));
-	out_printf(start_text(c), "%u/%u/", new.host, new.subsystem);
+	out_printf(out_start(&c->text), "%u/%u/", new.host, new.subsystem);
 	out_slice(&c->text, new.queue);
 	/* no annotation is the same text, because it has a brace */
 	found = map_put(&c->found[CONNECTION_HOST], key_of(c, line, out_contents(&c->text), new.id));
@@ -329,7 +315,7 @@ static uint32_t add_qpair(struct connections *c, const struct traceline *line, s
 	struct connection *connection = &c->all[number];
 
 	connection->id = mem_slice(visible(c, ptr));
-	out_text(start_text(c), "qpair=");
+	out_text(out_start(&c->text), "qpair=");
 	out_slice(&c->text, connection->id);
 	connection->plain = mem_slice(out_contents(&c->text));
 	add_address(c, line, ptr, number);
@@ -470,7 +456,7 @@ static void make_unique(struct connections *c, uint32_t number)
 void connections_rename(struct connections *c, uint32_t number)
 {
 	struct connection *connection = &c->all[number];
-	struct out *name = start_text(c);
+	struct out *name = out_start(&c->text);
 
 	out_slice(name, connection->host == MAP_NONE ? connection->plain : nqn_name(&c->hosts, connection->host));
 	if (connection->queue.n) {

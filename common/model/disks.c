@@ -6,6 +6,7 @@
 #include "count.h"
 #include "livenames.h"
 #include "number.h"
+#include "span.h"
 #include "table.h"
 
 /* Sizes of blocks. */
@@ -144,12 +145,12 @@ static void match(struct disks *d, struct span *const *all, const struct disk_li
 	}
 	if (!only || unclear)
 		return;
-	only->disk = (struct disk_io){.begin = c->ns - c->latency > only->first ? c->ns - c->latency : only->first,
-				      .end = c->ns,
-				      .order = order,
-				      .name = intern_add(&d->names, name),
-				      .found = DISK_ONE,
-				      .open = true};
+	only->disk = (struct disks_span){.begin = c->ns - c->latency > only->first ? c->ns - c->latency : only->first,
+					 .end = c->ns,
+					 .order = order,
+					 .name = intern_add(&d->names, name),
+					 .found = DISK_ONE,
+					 .open = true};
 }
 
 const char *disks_line(struct disks *d, struct span *const *all, const struct traceline *line, uint64_t ns,

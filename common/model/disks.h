@@ -8,7 +8,23 @@
 #pragma once
 
 #include "intern.h"
-#include "span.h"
+#include "map.h"
+#include "traceline.h"
+
+struct span;
+
+/* The area of a span, of a bdev I/O: the I/O of a disk below it. */
+struct disks_span {
+	uint64_t begin, end; /* ns: issue and completion */
+	uint64_t order;      /* of its line, as spans.lines */
+	uint32_t name;       /* of the disk, in names */
+	enum {
+		DISK_NONE,
+		DISK_ONE,
+		DISK_UNCLEAR, /* ambiguous: another disk I/O or another bdev I/O fits, too */
+	} found;
+	bool open; /* a line may match its span */
+};
 
 /* All zero: no line so far. */
 struct disks {
@@ -17,7 +33,7 @@ struct disks {
 	struct map map;      /* by lba and number of blocks */
 	struct disks_place {
 		uint32_t open;  /* number of spans with these blocks */
-		uint32_t index; /* exclusive or of their indices in spans.all */
+		uint32_t index; /* exclusive or of their indices in store.all */
 	} * places;
 	size_t n, cap;
 	size_t num_open; /* places with spans */
@@ -25,7 +41,7 @@ struct disks {
 
 bool disks_is(struct slice tpoint);
 
-/* Start and stop matching lines with a bdev I/O. all: spans.all. */
+/* Start and stop matching lines with a bdev I/O. all: store.all. */
 void disks_open(struct disks *d, struct span *const *all, struct span *s);
 void disks_close(struct disks *d, struct span *s);
 

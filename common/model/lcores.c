@@ -168,21 +168,10 @@ static void read_entries(const struct lcore *lcore, uint64_t from, uint64_t to, 
 	}
 }
 
-/* If there are too many sums, some make room for others. */
-static void limit_sums(struct lcore *lcore)
-{
-	struct lcores_sums *sums = &lcore->sums;
-
-	for (; sums->n > LCORES_WHO; sums->n--) {
-		lcore->replaced = (lcore->replaced + 1) % LCORES_WHO;
-		sums->all[lcore->replaced] = sums->all[sums->n - 1];
-	}
-	sums->latest = 0;
-}
-
 /* Starts a block of entries: keeps the sums of all before it, and the silences of the block before. */
 static void start_block(struct lcore *lcore, uint64_t number)
 {
+	struct lcores_sums *sums = &lcore->sums;
 	struct lcores_block *block;
 
 	if (lcore->num_blocks < BLOCKS)
@@ -192,10 +181,15 @@ static void start_block(struct lcore *lcore, uint64_t number)
 	block->sums.n = 0;
 	if (!number)
 		return;
-	read_entries(lcore, lcore->num_kept - LCORES_BLOCK, lcore->num_kept, &lcore->sums, &block->pauses);
-	limit_sums(lcore);
-	for (size_t i = 0; i < lcore->sums.n; i++)
-		append_sum(&block->sums, lcore->sums.all[i]);
+	read_entries(lcore, lcore->num_kept - LCORES_BLOCK, lcore->num_kept, sums, &block->pauses);
+	/* if there are too many, some make room for others */
+	for (; sums->n > LCORES_WHO; sums->n--) {
+		lcore->replaced = (lcore->replaced + 1) % LCORES_WHO;
+		sums->all[lcore->replaced] = sums->all[sums->n - 1];
+	}
+	sums->latest = 0;
+	for (size_t i = 0; i < sums->n; i++)
+		append_sum(&block->sums, sums->all[i]);
 }
 
 void lcores_keep(struct lcores *l, uint32_t index, uint32_t order, uint32_t who, bool is_work)
@@ -227,16 +221,18 @@ static uint64_t past_silence(const struct lcore *lcore, uint64_t from, uint64_t 
 	return begin < from && first + 1 < end ? max_u64(longest, first[1].ns) : longest;
 }
 
-uint64_t lcores_silence(const struct lcores *l, uint32_t index, uint64_t from, uint64_t to)
+void lcores_longer(const struct lcores *l, struct lcores_silent *longest, uint32_t index, uint64_t from, uint64_t to)
 {
 	const struct lcore *lcore;
-	uint64_t since;
+	uint64_t since, ns;
 
-	if (index == MAP_NONE)
-		return 0;
+	if (index == MAP_NONE || to - from <= longest->ns)
+		return;
 	lcore = &l->all[index];
 	since = max_u64(lcore->last, from);
-	return max_u64(past_silence(lcore, from, to), to > since ? to - since : 0);
+	ns = max_u64(past_silence(lcore, from, to), to > since ? to - since : 0);
+	if (ns > longest->ns)
+		*longest = (struct lcores_silent){ns, index};
 }
 
 bool lcores_is_rare(const struct lcores *l, uint32_t index, uint64_t ns)
@@ -263,12 +259,6 @@ uint64_t lcores_usual_silence(const struct lcores *l, uint32_t index)
 		all.ns += l->all[index].lengths[bits].ns;
 	}
 	return all.n ? all.ns / all.n : 0;
-}
-
-/* Whether a comes before b in the trace. */
-static bool is_before(uint32_t a, uint32_t b)
-{
-	return (int32_t)(a - b) < 0;
 }
 
 /* Adds the entries of these blocks. */
@@ -336,7 +326,7 @@ static void read_range(const struct lcore *lcore, uint64_t from, uint64_t to, ui
 static uint64_t number_at(const struct lcore *lcore, uint64_t oldest, uint32_t order)
 {
 	return oldest +
-	       search_first(i, lcore->num_kept - oldest, !is_before(entry_of(lcore, oldest + i)->order, order));
+	       search_first(i, lcore->num_kept - oldest, (int32_t)(entry_of(lcore, oldest + i)->order - order) >= 0);
 }
 
 static uint64_t number_of(const struct lcore *lcore, const struct lcores_moment *at)

@@ -20,6 +20,12 @@ enum {
 	LCORES_ACTIVE_NS = 100 * 1000,
 };
 
+/* A silence, and the index of its lcore in lcores.all. All zero: none. */
+struct lcores_silent {
+	uint64_t ns;
+	uint32_t lcore;
+};
+
 /* What an lcore wrote for one of the caller's numbers, and for how long: from the entry before each to that one. */
 struct lcores_sum {
 	uint32_t who, entries;
@@ -86,10 +92,10 @@ uint32_t lcores_add(struct lcores *l, const struct traceline *line, uint64_t ns)
 void lcores_keep(struct lcores *l, uint32_t lcore, uint32_t order, uint32_t who, bool is_work);
 
 /*
- * The longest silence of an lcore between two times, in ns: one that began before or that lasts on counts as far as it
- * is between them. `to` is not before the latest entry.
+ * Keeps the longest silence of an lcore between two times, in ns, if it is longer: one that began before or that lasts
+ * on counts as far as it is between them. `to` is not before the latest entry.
  */
-uint64_t lcores_silence(const struct lcores *l, uint32_t lcore, uint64_t from, uint64_t to);
+void lcores_longer(const struct lcores *l, struct lcores_silent *longest, uint32_t lcore, uint64_t from, uint64_t to);
 
 /*
  * Whether silences that have as many bits as this one, in ns, end at most at one in a hundred entries of the lcore so

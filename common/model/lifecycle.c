@@ -98,13 +98,6 @@ static uint32_t use_of(struct lifecycle *l, uint32_t type, uint32_t state)
 	return *index;
 }
 
-bool lifecycle_is_final(const struct lifecycle *l, const struct object *object)
-{
-	const struct lifecycle_use *use = &l->uses[object->use];
-
-	return use->ended == use->left ? use->final_by_name : use->ended > use->left;
-}
-
 bool lifecycle_has_ended(const struct lifecycle *l, const struct object *object, uint64_t ns)
 {
 	return object->last < ns && l->uses[object->use].final_by_name && lifecycle_is_final(l, object);

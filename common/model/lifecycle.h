@@ -117,7 +117,12 @@ struct object *lifecycle_linked(const struct lifecycle *l, const struct object *
  * Whether lives end in an object's state, which a trace does not say. They do if more objects have
  * ended their lives in it than have left it; if both numbers are equal, its name decides.
  */
-bool lifecycle_is_final(const struct lifecycle *l, const struct object *object);
+static inline bool lifecycle_is_final(const struct lifecycle *l, const struct object *object)
+{
+	const struct lifecycle_use *use = &l->uses[object->use];
+
+	return use->ended == use->left ? use->final_by_name : use->ended > use->left;
+}
 
 /*
  * Whether an object had ended before ns. The name of its state has to say so, too: where a trace lacks the entries of

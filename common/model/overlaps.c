@@ -60,39 +60,26 @@ static uint64_t within(uint64_t ns, uint64_t life)
 	return (int64_t)ns < 0 ? 0 : min_u64(ns, life);
 }
 
-/* The longest silence between its entries, or since the last one if it is open. */
-static void measure_silence(struct overlaps *overlaps, const struct spans *spans, const struct span *s, uint64_t until)
-{
-	const struct span_state *last = &s->states[s->n - 1];
-	uint64_t since = 0;
-
-	overlaps->silent = s->silent;
-	overlaps->lcore = s->silent_lcore;
-	if (spans->has_lcores && until > s->last)
-		since = lcores_silence(&spans->lcores, last->lcore, last->ns, until);
-	if (since <= s->silent)
-		return;
-	overlaps->silent = since;
-	overlaps->lcore = last->lcore;
-}
-
 void overlaps_measure(struct overlaps *overlaps, const struct spans *spans, const struct span *s)
 {
-	uint64_t last = spans_until(spans, s), life = last - s->first, *parts = overlaps->parts;
+	const struct span_state *state = &s->states[s->n - 1];
+	uint64_t last = life_until(spans, s), life = last - s->first, *parts = overlaps->parts;
 
-	parts[OVERLAP_OFF_CPU] = within(spans_held(spans, s, REACTORS_OFF_CPU), life);
-	parts[OVERLAP_IRQ] = within(spans_held(spans, s, REACTORS_IRQ), life - parts[OVERLAP_OFF_CPU]);
+	parts[OVERLAP_OFF_CPU] = within(life_held(spans, s, REACTORS_OFF_CPU), life);
+	parts[OVERLAP_IRQ] = within(life_held(spans, s, REACTORS_IRQ), life - parts[OVERLAP_OFF_CPU]);
 	parts[OVERLAP_DISK] = spans->disks.any ? time_of_disks(overlaps, s, last) : 0;
 	for (unsigned i = 0; i < OVERLAPS; i++) {
-		overlaps->known[i] = spans->coverage[overlaps_tools[i]].any;
-		overlaps->covered[i] = spans_covers(spans, s, overlaps_tools[i]);
+		overlaps->known[i] = spans->coverage.tools[overlaps_tools[i]].any;
+		overlaps->covered[i] = coverage_has(spans, s, overlaps_tools[i]);
 	}
-	measure_silence(overlaps, spans, s, last);
+	overlaps->silent = s->silent;
+	if (spans->has_lcores && last > s->last)
+		lcores_longer(&spans->lcores, &overlaps->silent, state->lcore, state->ns, last);
 }
 
 bool overlaps_silence_is_rare(const struct overlaps *overlaps, const struct spans *spans)
 {
-	return overlaps->silent && lcores_is_rare(&spans->lcores, overlaps->lcore, overlaps->silent);
+	return overlaps->silent.ns && lcores_is_rare(&spans->lcores, overlaps->silent.lcore, overlaps->silent.ns);
 }
 
 void overlaps_free(struct overlaps *overlaps)

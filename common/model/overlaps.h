@@ -30,9 +30,7 @@ struct overlaps {
 	uint64_t parts[OVERLAPS]; /* ns, each at most the life */
 	/* whether the tool has written lines so far, and whether they cover the life: if not, it may be more */
 	bool known[OVERLAPS], covered[OVERLAPS];
-	/* ns, at most the life: the longest silence of its lcore, and that one in spans.lcores; see spans.has_lcores */
-	uint64_t silent;
-	uint32_t lcore;
+	struct lcores_silent silent; /* the longest one of its lcore, at most the life; see spans.has_lcores */
 	struct overlaps_disk {
 		uint64_t begin, end;
 	} * disks;

@@ -13,24 +13,6 @@ enum {
 	QUEUE_MIN = 8, /* entries: smaller ones are seldom made, but few commands at once are usual */
 };
 
-/* proofs_see() was called for each span. */
-static struct proofs_span *of(const struct proofs *p, const struct span *s)
-{
-	return &p->all[s->index];
-}
-
-static struct proofs_ref ref_to(const struct span *s)
-{
-	return (struct proofs_ref){s->index, s->generation + 1};
-}
-
-static const struct span *span_of(const struct proofs *p, struct proofs_ref ref)
-{
-	const struct span *s = ref.generation ? p->spans->all[ref.index] : NULL;
-
-	return s && s->generation + 1 == ref.generation ? s : NULL;
-}
-
 /* The number of a bdev; MAP_NONE: its name is not known, or no rate limit applies to this type of I/O. */
 static uint32_t find_bdev(struct proofs *p, const struct span *s)
 {
@@ -61,7 +43,7 @@ static const struct pace *limit_of(const struct proofs_bdev *bdev, const struct 
 /* A bdev I/O is passed on, or ends: its bdev holds it back no longer. */
 static void go(struct proofs *p, const struct span *s, uint64_t ns)
 {
-	struct proofs_span *area = of(p, s);
+	struct proofs_span *area = proofs_of(p, s);
 	const struct pace *limit;
 	struct proofs_bdev *bdev;
 	uint64_t blocks;
@@ -84,18 +66,10 @@ static void go(struct proofs *p, const struct span *s, uint64_t ns)
 	bdev->of_blocks = area->of_blocks;
 }
 
-/* That of the current line; NULL: there are too many. */
-static struct proofs_lcore *lcore_of(struct proofs *p)
-{
-	uint32_t lcore = p->spans->lcore;
-
-	return lcore == MAP_NONE ? NULL : table_at(p->of_lcores, p->num_lcores, p->cap_lcores, lcore);
-}
-
 /* A set that still waits for its I/O. */
-static const struct span *waiting_set(const struct proofs *p, struct proofs_ref ref)
+static const struct span *waiting_set(const struct proofs *p, struct store_ref ref)
 {
-	const struct span *s = span_of(p, ref);
+	const struct span *s = store_find(&p->spans->store, ref);
 
 	return s && s->n == 1 && !s->child ? s : NULL;
 }
@@ -110,51 +84,51 @@ static void start_set(struct proofs *p, const struct span *s, struct proofs_lcor
 	const struct span *waiting = waiting_set(p, lcore->waiting), *io = s->parent;
 	struct proofs_span *area;
 
-	lcore->waiting = (struct proofs_ref){};
+	lcore->waiting = (struct store_ref){};
 	if (!io) {
 		if (!waiting || !waiting->parent)
 			return;
-		of(p, s)->allocates_for = ref_to(waiting->parent);
-		of(p, waiting->parent)->allocates_since = s->first;
-		of(p, waiting->parent)->copied = 0;
+		proofs_of(p, s)->allocates_for = store_ref(waiting->parent);
+		proofs_of(p, waiting->parent)->allocates_since = s->first;
+		proofs_of(p, waiting->parent)->copied = 0;
 		return;
 	}
 	if (!spans_is_bdev_io(p->spans, io))
 		return;
-	area = of(p, io);
+	area = proofs_of(p, io);
 	waiting = waiting_set(p, area->waiting);
 	if (waiting && lcore->resumes && waiting->first < lcore->last) {
 		area->copy += lcore->last - (waiting->first > lcore->first ? waiting->first : lcore->first);
 		area->copied = lcore->blocks;
 	}
-	area->waiting = lcore->waiting = ref_to(s);
+	area->waiting = lcore->waiting = store_ref(s);
 }
 
 /* A bdev I/O of a set: if that allocates a cluster, the I/O writes the copy. */
 static void copy(struct proofs *p, const struct span *s)
 {
-	struct proofs_span *area = of(p, s->parent);
-	const struct span *io = span_of(p, area->allocates_for);
+	struct proofs_span *area = proofs_of(p, s->parent);
+	const struct span *io = store_find(&p->spans->store, area->allocates_for);
 
 	if (!area->allocates_for.generation || !io_args_has(&s->io, IO_BLOCKS))
 		return;
 	area->blocks += s->io.values[IO_BLOCKS];
 	if (io)
-		of(p, io)->copied = area->blocks;
+		proofs_of(p, io)->copied = area->blocks;
 }
 
 /* A set ends. */
 static void end_set(struct proofs *p, const struct span *s, struct proofs_lcore *lcore)
 {
-	const struct proofs_span *area = of(p, s);
-	const struct span *io = span_of(p, area->allocates_for);
+	const struct proofs_span *area = proofs_of(p, s);
+	const struct span *io = store_find(&p->spans->store, area->allocates_for);
 
 	lcore->resumes = area->allocates_for.generation;
 	lcore->first = s->first;
 	lcore->last = s->last;
 	lcore->blocks = area->blocks;
 	if (io)
-		of(p, io)->allocates_since = 0;
+		proofs_of(p, io)->allocates_since = 0;
 }
 
 /* What sets of a blobstore, and the entries of their lcores, show about allocations of clusters. */
@@ -163,26 +137,16 @@ static void see_sets(struct proofs *p, const struct span *s, bool starts, enum s
 	struct proofs_lcore *lcore;
 
 	p->has_sets |= kind == SPDK_BLOB_SET;
-	if (!p->has_sets)
+	if (!p->has_sets || p->spans->lcore == MAP_NONE)
 		return;
-	lcore = lcore_of(p);
-	if (!lcore)
-		return;
+	lcore = table_at(p->of_lcores, p->num_lcores, p->cap_lcores, p->spans->lcore);
 	if (starts && kind == SPDK_BLOB_SET) {
 		start_set(p, s, lcore);
 		return;
 	}
-	lcore->waiting = (struct proofs_ref){};
+	lcore->waiting = (struct store_ref){};
 	if (!starts)
 		end_set(p, s, lcore);
-}
-
-/* A queue of N entries holds N - 1 commands. N is a power of two as a rule; a depth of N - 1 is seldom chosen. */
-static bool is_size(const struct proofs_queue *q)
-{
-	uint64_t size = q->most + 1;
-
-	return size >= QUEUE_MIN && !(size & (size - 1)) && q->full >= HELD && q->full >= q->starts / 2;
 }
 
 /* A command is in flight; depth: with it. */
@@ -209,7 +173,7 @@ static void start(struct proofs *p, const struct span *s, enum spdk_kind kind)
 	if (s->parent && spans_is_bdev_io(p->spans, s->parent)) {
 		/* each part of a split I/O is limited, not the whole */
 		if (kind == SPDK_BDEV_IO && slice_equal(spans_bdev(s), spans_bdev(s->parent)))
-			of(p, s->parent)->bdev = MAP_NONE;
+			proofs_of(p, s->parent)->bdev = MAP_NONE;
 		go(p, s->parent, s->first);
 	}
 	if (io_args_has(&s->io, IO_QPAIR_QD) && s->connection != MAP_NONE)
@@ -220,9 +184,9 @@ static void end(struct proofs *p, const struct span *s)
 {
 	struct proofs_bdev *bdev;
 
-	if (of(p, s)->bdev == MAP_NONE)
+	if (proofs_of(p, s)->bdev == MAP_NONE)
 		return;
-	bdev = &p->of_bdevs[of(p, s)->bdev];
+	bdev = &p->of_bdevs[proofs_of(p, s)->bdev];
 	bdev->ended++;
 	bdev->passed += s->child != NULL;
 	go(p, s, s->last);
@@ -259,9 +223,9 @@ static bool is_passed_on(const struct proofs *p, const struct span *s)
 	/* asynchronous event requests wait for no I/O */
 	if (!spans_is_bdev_io(p->spans, s))
 		return spans_layer(p->spans, s, s->states[s->n - 1].state) != LAYER_BELOW && !admin_has(s);
-	if (of(p, s)->bdev == MAP_NONE)
+	if (proofs_of(p, s)->bdev == MAP_NONE)
 		return false;
-	bdev = &p->of_bdevs[of(p, s)->bdev];
+	bdev = &p->of_bdevs[proofs_of(p, s)->bdev];
 	return bdev->ended && bdev->passed == bdev->ended;
 }
 
@@ -281,9 +245,9 @@ static uint64_t passed_at(const struct proofs *p, const struct span *s)
 
 bool proofs_waits_for_limit(const struct proofs *p, const struct span *s, double *rate, bool *of_blocks)
 {
-	const struct proofs_span *area = of(p, s);
+	const struct proofs_span *area = proofs_of(p, s);
 
-	return !area->went && area->bdev != MAP_NONE && spans_is_open(p->spans, s) &&
+	return !area->went && area->bdev != MAP_NONE && life_is_open(p->spans, s) &&
 	       limit_of(&p->of_bdevs[area->bdev], s, rate, of_blocks);
 }
 
@@ -293,16 +257,16 @@ static uint64_t no_io_of(const struct proofs *p, const struct span *s, uint64_t 
 	const struct span *below = proofs_first_below(p, s);
 	bool of_blocks;
 	double rate;
-	uint64_t to = 0, gap = spans_gap(p->spans, s);
+	uint64_t to = 0, gap = life_gap(p->spans, s);
 
 	if (s->first > passed || (s->parent && !spans_is_bdev_io(p->spans, s)))
 		return 0;
-	if (of(p, s)->limited || proofs_waits_for_limit(p, s, &rate, &of_blocks))
+	if (proofs_of(p, s)->limited || proofs_waits_for_limit(p, s, &rate, &of_blocks))
 		return 0;
 	if (below)
 		to = below->first;
-	else if (spans_is_open(p->spans, s) && is_passed_on(p, s))
-		to = spans_until(p->spans, s);
+	else if (life_is_open(p->spans, s) && is_passed_on(p, s))
+		to = life_until(p->spans, s);
 	/* it may have started what is missing */
 	return to > passed && (gap <= passed || gap > to) ? to - passed : 0;
 }
@@ -315,8 +279,8 @@ uint64_t proofs_no_io(const struct proofs *p, const struct span *s)
 /* ns for which a bdev I/O waited for clusters; of those still waiting, only the one that started the copy. */
 static uint64_t copy_of(const struct proofs *p, const struct span *s)
 {
-	const struct proofs_span *area = of(p, s);
-	uint64_t until = area->allocates_since ? spans_until(p->spans, s) : 0;
+	const struct proofs_span *area = proofs_of(p, s);
+	uint64_t until = area->allocates_since ? life_until(p->spans, s) : 0;
 
 	return area->copy + (until > area->allocates_since ? until - area->allocates_since : 0);
 }
@@ -346,8 +310,8 @@ struct proofs_retries proofs_retries(const struct proofs *p, const struct span *
 		last = child;
 	}
 	/* that has found no path so far */
-	if (last && retries.latest == last && has_commands && !last->child && spans_is_open(p->spans, last))
-		retries.ns += spans_until(p->spans, last) - last->first;
+	if (last && retries.latest == last && has_commands && !last->child && life_is_open(p->spans, last))
+		retries.ns += life_until(p->spans, last) - last->first;
 	return retries;
 }
 
@@ -355,12 +319,12 @@ struct proofs_retries proofs_retries(const struct proofs *p, const struct span *
 static void gather(const struct proofs *p, struct proofs_facts *facts, const struct span *s, uint64_t passed)
 {
 	struct proofs_retries retries = proofs_retries(p, s, NULL);
-	uint64_t limited = of(p, s)->limited;
+	uint64_t limited = proofs_of(p, s)->limited;
 	bool of_blocks;
 	double rate;
 
 	if (proofs_waits_for_limit(p, s, &rate, &of_blocks))
-		limited = spans_until(p->spans, s) - s->first;
+		limited = life_until(p->spans, s) - s->first;
 	facts->ns[FACT_NO_IO] = max_u64(facts->ns[FACT_NO_IO], no_io_of(p, s, passed));
 	facts->ns[FACT_RATE_LIMIT] = max_u64(facts->ns[FACT_RATE_LIMIT], limited);
 	facts->ns[FACT_COPY] = max_u64(facts->ns[FACT_COPY], copy_of(p, s));
@@ -373,17 +337,22 @@ static void gather(const struct proofs *p, struct proofs_facts *facts, const str
 uint64_t proofs_queue(const struct proofs *p, const struct span *s)
 {
 	const struct proofs_queue *q;
+	uint64_t size;
 
 	if (!io_args_has(&s->io, IO_QPAIR_QD) || s->connection == MAP_NONE)
 		return 0;
 	q = &p->queues[s->connection];
-	return s->io.values[IO_QPAIR_QD] == q->most && is_size(q) ? q->most + 1 : 0;
+	if (s->io.values[IO_QPAIR_QD] != q->most || q->full < HELD || q->full < q->starts / 2)
+		return 0;
+	/* one of N entries holds N - 1 commands; N is a power of two as a rule, and a depth of N - 1 seldom chosen */
+	size = q->most + 1;
+	return size >= QUEUE_MIN && !(size & (size - 1)) ? size : 0;
 }
 
 struct proofs_facts proofs_facts(const struct proofs *p, const struct span *s)
 {
 	struct proofs_facts facts = {.queue = proofs_queue(p, s)};
-	uint64_t life = spans_life(p->spans, s);
+	uint64_t life = life_ns(p->spans, s);
 
 	gather(p, &facts, s, passed_at(p, s));
 	/* an I/O may outlive its request */

@@ -10,11 +10,6 @@
 #include "pace.h"
 #include "spans.h"
 
-/* A span that may have ended: its memory may be that of another one. */
-struct proofs_ref {
-	uint32_t index, generation; /* of the span; generation: plus 1, 0: none */
-};
-
 struct proofs_span {
 	uint32_t bdev; /* in bdevs; MAP_NONE: no rate limit applies to it */
 	bool went;     /* a bdev I/O that has been passed on, or has ended */
@@ -23,11 +18,11 @@ struct proofs_span {
 	double rate;
 	bool of_blocks;
 	/* of a bdev I/O: the set that waits for a cluster, and the ns since which another allocates it, or 0 */
-	struct proofs_ref waiting;
+	struct store_ref waiting;
 	uint64_t allocates_since;
 	uint64_t copy, copied; /* ns for which it waited for clusters, and the blocks of the latest copy */
 	/* of a set that allocates a cluster: the bdev I/O for which it does, and blocks that it has copied */
-	struct proofs_ref allocates_for;
+	struct store_ref allocates_for;
 	uint64_t blocks;
 };
 
@@ -51,7 +46,7 @@ struct proofs {
 	} * of_bdevs;
 	size_t num_bdevs, cap_bdevs;
 	struct proofs_lcore {
-		struct proofs_ref waiting; /* the set that its latest entry started, below a bdev I/O */
+		struct store_ref waiting; /* the set that its latest entry started, below a bdev I/O */
 		/* ns: the latest allocation, if the entries since its end have started objects only */
 		bool resumes;
 		uint64_t first, last, blocks;
@@ -81,7 +76,8 @@ struct proofs_facts proofs_facts(const struct proofs *p, const struct span *s);
 /* The bdev of which most I/Os waited for a rate limit, and the number of bdevs with such I/Os; NULL: none. */
 const struct proofs_bdev *proofs_limited(const struct proofs *p, size_t *n);
 
-static inline const struct proofs_span *proofs_of(const struct proofs *p, const struct span *s)
+/* proofs_see() was called for it. */
+static inline struct proofs_span *proofs_of(const struct proofs *p, const struct span *s)
 {
 	return &p->all[s->index];
 }

@@ -7,6 +7,7 @@
 #include "minmax.h"
 #include "number.h"
 #include "search.h"
+#include "span.h"
 #include "table.h"
 
 static const char *const tpoints[REACTORS_KINDS] = {[REACTORS_OFF_CPU] = LIVE_OFF_CPU, [REACTORS_IRQ] = LIVE_IRQ};
@@ -56,16 +57,6 @@ static uint64_t ns_of(struct reactors *r, uint64_t ticks, const struct traceline
 	return (unsigned __int128)ticks * (ns - r->first_ns) / (line->tsc - r->first_tsc);
 }
 
-static struct reactor *reactor_of(struct reactors *r, uint64_t lcore, uint64_t pid)
-{
-	size_t n = r->n;
-	struct reactor *reactor = table_put(&r->map, lcore, r->all, r->n, r->cap);
-
-	if (r->n > n)
-		*reactor = (struct reactor){.lcore = lcore, .pid = pid};
-	return reactor;
-}
-
 static bool has_slept(const struct traceline *line)
 {
 	return slice_starts(string_of(line, LIVE_SYSCALL), "epoll_") && !traceline_arg(line, LIVE_BY).n;
@@ -92,6 +83,7 @@ const char *reactors_line(struct reactors *r, const struct traceline *line, uint
 			  struct reactors_interval *interval)
 {
 	uint64_t lcore, pid, ticks, kernel_ns, length;
+	size_t n = r->n;
 
 	*reactor = NULL;
 	if (!find_kind(line->tpoint, &interval->kind))
@@ -102,7 +94,9 @@ const char *reactors_line(struct reactors *r, const struct traceline *line, uint
 	}
 	if (!number_decimal(traceline_arg(line, LIVE_PID), &pid) || !reactors_away(line, &ticks, &kernel_ns))
 		return LIVE_PID ", " LIVE_BEGIN " or " LIVE_DURATION " is missing";
-	*reactor = reactor_of(r, lcore, pid);
+	*reactor = table_put(&r->map, lcore, r->all, r->n, r->cap);
+	if (r->n > n)
+		**reactor = (struct reactor){.lcore = lcore, .pid = pid};
 	length = ns_of(r, ticks, line, ns, kernel_ns);
 	interval->cause = MAP_NONE;
 	interval->begin = length < ns ? ns - length : 0;
@@ -182,7 +176,7 @@ static void fill(struct reactor *reactor, struct reactors_interval interval)
 }
 
 /* The bound keeps lines in any order from moving all parts each. */
-void reactors_hold(struct reactor *reactor, struct reactors_interval interval)
+static void add(struct reactor *reactor, struct reactors_interval interval)
 {
 	const struct reactors_interval *oldest = reactor->n > REACTORS_RECENT
 							 ? &reactor->parts[reactor->n - REACTORS_RECENT]
@@ -195,6 +189,51 @@ void reactors_hold(struct reactor *reactor, struct reactors_interval interval)
 	else if (oldest)
 		interval.begin = max_u64(interval.begin, oldest->begin);
 	fill(reactor, interval);
+}
+
+void reactors_hold(struct reactor *reactor, struct reactors_interval interval, uint64_t entry)
+{
+	uint64_t ran = interval.begin > entry && !interval.late ? interval.begin - entry : 0, before[REACTORS_KINDS];
+
+	memcpy(before, reactor->held, sizeof(before));
+	add(reactor, interval);
+	if (reactor->after.entry != entry)
+		memset(&reactor->after, 0, sizeof(reactor->after));
+	reactor->after.entry = entry;
+	if (interval.end <= entry)
+		return;
+	/* it has not run since the entry: that may be the last one therefore */
+	if (interval.kind == REACTORS_OFF_CPU && interval.goes_on && ran <= (interval.end - interval.begin) / 10)
+		reactor->after.stopped = interval.end;
+	for (unsigned i = 0; i < REACTORS_KINDS; i++) {
+		uint64_t added = reactor->held[i] - before[i], after = interval.end - entry;
+
+		reactor->after.held[i] += (int64_t)added < (int64_t)after ? added : after;
+	}
+}
+
+struct reactor *reactors_of_span(const struct reactors *r, const struct span *s, uint64_t lcore)
+{
+	struct reactor *reactor = reactors_of(r, lcore);
+
+	return reactor && (!reactor->has_source || reactor->source == s->source) ? reactor : NULL;
+}
+
+void reactors_entry(struct reactors *r, struct span *s, uint64_t lcore)
+{
+	struct reactor *reactor = s->n ? reactors_of(r, s->last_lcore) : NULL;
+
+	if (reactor && reactor->has_source && reactor->source != s->source) {
+		r->elsewhere++;
+	} else if (reactor) {
+		reactor->has_source = true;
+		reactor->source = s->source;
+		for (unsigned i = 0; i < REACTORS_KINDS; i++)
+			s->held.ns[i] += reactor->held[i] - s->held.before[i];
+	}
+	reactor = reactors_of(r, lcore);
+	for (unsigned i = 0; i < REACTORS_KINDS; i++)
+		s->held.before[i] = reactor ? reactor->held[i] : 0;
 }
 
 static void put_if(struct out *out, const char *before, struct slice text)

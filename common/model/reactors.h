@@ -11,10 +11,20 @@
 #include "out.h"
 #include "traceline.h"
 
+struct span;
+
 enum reactors_kind {
 	REACTORS_OFF_CPU, /* the thread was off its CPU */
 	REACTORS_IRQ,     /* an interrupt ran on it */
 	REACTORS_KINDS
+};
+
+/*
+ * The area of a span: ns for which the reactors of its entries were held, up to the last entry, and reactor.held at
+ * that entry, both modulo 2^64. So the cost of a reactor's line does not depend on the number of open spans.
+ */
+struct reactors_span {
+	uint64_t ns[REACTORS_KINDS], before[REACTORS_KINDS];
 };
 
 /* An interval in ns. */
@@ -32,12 +42,12 @@ struct reactor {
 	uint64_t lcore, pid;
 	/* ns so far: the sum of parts */
 	uint64_t held[REACTORS_KINDS];
-	/* the caller's, in ns: what is after the latest entry, and until when it did not run since; 0: it ran */
+	/* ns: of that, what is after the latest entry, and until when it did not run since; 0: it ran */
 	struct {
 		uint64_t entry, held[REACTORS_KINDS], stopped;
 	} after;
 	bool has_source; /* source is set */
-	uint32_t source; /* the caller's: of the entries that its times apply to */
+	uint32_t source; /* in seen.names: of the entries that its times apply to */
 	/* disjoint, in the order of time: time in several intervals is part of the one that counts */
 	struct reactors_interval *parts;
 	size_t n, cap;
@@ -50,8 +60,9 @@ struct reactors {
 	size_t n, cap;
 	/* of the first line: the length of a tick is measured from there */
 	uint64_t first_tsc, first_ns;
-	uint64_t foreign; /* lines of other processes than the first one */
-	uint64_t others;  /* lines of threads that are not reactors */
+	uint64_t foreign;   /* lines of other processes than the first one */
+	uint64_t others;    /* lines of threads that are not reactors */
+	uint64_t elsewhere; /* entries on an lcore whose reactor belongs to another source */
 };
 
 /* Whether this is a tracepoint of offcpusnoop(1). */
@@ -73,9 +84,13 @@ bool reactors_away(const struct traceline *line, uint64_t *ticks, uint64_t *ns);
 
 /*
  * Adds an interval to the time that the reactor was held. Time off the CPU counts rather than interrupts, and an
- * interrupt rather than one that it interrupted, whose line is later.
+ * interrupt rather than one that it interrupted, whose line is later. entry: ns of the latest entry that its times
+ * apply to; what is after that is stored apart, as it may be the last one.
  */
-void reactors_hold(struct reactor *reactor, struct reactors_interval interval);
+void reactors_hold(struct reactor *reactor, struct reactors_interval interval, uint64_t entry);
+
+/* Sees an entry of a span on this lcore, where it is until the next one; its last one was on s->last_lcore, if any. */
+void reactors_entry(struct reactors *r, struct span *s, uint64_t lcore);
 
 /* The reactor of an lcore; NULL: no line was about it. */
 static inline struct reactor *reactors_of(const struct reactors *r, uint64_t lcore)
@@ -84,6 +99,9 @@ static inline struct reactor *reactors_of(const struct reactors *r, uint64_t lco
 
 	return index == MAP_NONE ? NULL : &r->all[index];
 }
+
+/* The same, but NULL if its times do not apply to the entries of this span. */
+struct reactor *reactors_of_span(const struct reactors *r, const struct span *s, uint64_t lcore);
 
 /* Writes the cause, as in "preempted by stress-ng (77)". Texts from the line stay as written in JSON. */
 void reactors_write(struct out *out, const struct traceline *line);

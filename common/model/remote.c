@@ -49,9 +49,9 @@ static struct remote_io *io_at(const struct remote_queue *q, uint32_t number)
 static struct span *span_at(const struct spans *spans, const struct remote_queue *q, uint32_t number)
 {
 	const struct remote_io *io = io_at(q, number);
-	struct span *s = io ? spans->all[io->index] : NULL;
+	struct span *s = io ? spans->store.all[io->index] : NULL;
 
-	return s && s->generation == io->generation && s->n && !s->ended ? s : NULL;
+	return s && s->generation == io->generation && s->n && !s->end.over ? s : NULL;
 }
 
 static void grow(struct remote_queue *q)
@@ -94,7 +94,7 @@ static void contradict(struct spans *spans, const struct span *request)
 		struct span *s = span_at(spans, requests, i);
 
 		/* those that have replied fit */
-		if (!s || !s->parent || s->reply != UINT64_MAX || s->expected)
+		if (!s || !s->parent || s->reply.start != UINT64_MAX || s->end.expected)
 			continue;
 		commands->matched--;
 		spans_disown(s);
@@ -107,7 +107,7 @@ static void contradict(struct spans *spans, const struct span *request)
 static struct remote_queue *push(struct spans *spans, uint32_t queue, struct span *s, uint64_t what)
 {
 	struct remote_queue *q = &spans->remote.queues[queue];
-	uint64_t gap = spans_gap(spans, s);
+	uint64_t gap = life_gap(spans, s);
 
 	if (gap > q->gap)
 		part(&spans->remote, q);
@@ -133,7 +133,7 @@ static bool match(struct spans *spans, struct remote_queue *requests, uint32_t n
 
 	if (!s || !command || s->has_parent || command->has_work || (what && expected && what != expected))
 		return true;
-	if (s->first < command->first || (command->expected && s->first > command->last))
+	if (s->first < command->first || (command->end.expected && s->first > command->last))
 		return false;
 	spans_adopt(spans, command, s);
 	commands->matched += s->has_parent;
@@ -150,7 +150,7 @@ static bool is_taken(const struct spans *spans, const struct remote_place *place
 {
 	const struct span *s = place->what ? span_at(spans, &spans->remote.queues[place->queue], place->number) : NULL;
 
-	return s && !s->expected && !s->has_work;
+	return s && !s->end.expected && !s->has_work;
 }
 
 static void add_command(struct spans *spans, struct span *s, uint32_t queue, uint64_t what)
@@ -217,7 +217,7 @@ static bool may_be(const struct spans *spans, const struct span *s, const struct
 	const struct remote_queue *requests = &spans->remote.queues[s->place.queue - 1];
 	const struct span *command = span_at(spans, commands, place->number);
 
-	if (!command || command->expected || command->first > s->first || command->source != s->source ||
+	if (!command || command->end.expected || command->first > s->first || command->source != s->source ||
 	    command->has_work ||
 	    (commands->qid != UINT32_MAX && requests->qid != UINT32_MAX && commands->qid != requests->qid))
 		return false;
@@ -338,7 +338,7 @@ static void see_request(struct spans *spans, struct span *s, const struct tracel
 	uint64_t key, qid;
 	uint32_t queue;
 
-	if (s->queue == SPAN_QUEUE_ADMIN || !connection_key(line, &key))
+	if (s->admin.queue == ADMIN_QUEUE || !connection_key(line, &key))
 		return;
 	queue = queue_of(r, &r->connections, key);
 	q = push(spans, queue, s, 0);
@@ -397,7 +397,7 @@ void remote_end(struct spans *spans, const struct span *command)
 		struct remote_queue *q = s->place.queue ? &spans->remote.queues[s->place.queue - 1] : NULL;
 
 		/* over other transports no entry says that a request replies */
-		if (!q || q->other != command->place.queue - 1 || s->reply != UINT64_MAX || s->expected ||
+		if (!q || q->other != command->place.queue - 1 || s->reply.start != UINT64_MAX || s->end.expected ||
 		    !slice_is(lifecycle_family(spans->types->all[s->type]), "TCP"))
 			continue;
 		contradict(spans, s);

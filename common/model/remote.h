@@ -46,7 +46,7 @@ struct remote_queue {
 	uint32_t candidate; /* of requests: the queue of commands of their latest vote; MAP_NONE: none so far */
 	uint64_t latest;    /* of requests: ns */
 	bool is_new;        /* the connection was created, and has no request so far */
-	uint64_t gap;       /* as spans_gap() had it at the latest one */
+	uint64_t gap;       /* as life_gap() had it at the latest one */
 };
 
 /* All zero at first. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replies.h"
 
+#include "minmax.h"
+#include "span.h"
+
 /* lib/nvmf/tcp.c sends the parts of a long reply, and then its status, one after the other. */
 void replies_extend(struct span *s, const struct span *write)
 {
-	if (s->reply < write->first)
-		s->reply = write->first;
+	s->reply.start = max_u64(s->reply.start, write->first);
 }
 
 /*
@@ -17,35 +19,41 @@ void replies_delay(const struct replies *r, const struct span *write, uint64_t l
 {
 	struct span *s = write->parent;
 
-	if (s && s->reply != UINT64_MAX && latest_of(&r->reads, lcore) > s->reply)
-		s->reply = latest_of(&r->reads, lcore);
+	if (s && s->reply.start != UINT64_MAX && latest_of(&r->reads, lcore) > s->reply.start)
+		s->reply.start = latest_of(&r->reads, lcore);
 }
 
-void replies_keep(struct replies *r, struct span *const *all, struct span *write, uint64_t key)
+void replies_keep(struct replies *r, struct span *write, const char *argument, const struct traceline *line)
 {
-	uint32_t *latest = map_put(&r->writes, key);
+	struct store_ref *latest;
+	uint64_t address;
 
-	write->earlier = *latest;
-	write->earlier_generation = *latest == MAP_NONE ? 0 : all[*latest]->generation;
-	*latest = write->index;
+	if (!traceline_number(traceline_arg(line, argument), &address))
+		return;
+	latest = table_put(&r->map, traceline_in_source(line, address), r->writes, r->n, r->cap);
+	write->reply.before = *latest;
+	*latest = store_ref(write);
 }
 
-struct span *replies_latest(const struct replies *r, struct span *const *all, uint64_t key)
+struct store_ref replies_latest(const struct replies *r, uint64_t address)
 {
-	uint32_t index = map_get(&r->writes, key);
+	uint32_t index = map_get(&r->map, address);
 
-	return index == MAP_NONE ? NULL : all[index];
+	return index == MAP_NONE ? (struct store_ref){} : r->writes[index];
 }
 
-struct span *replies_before(struct span *const *all, const struct span *write)
+uint64_t replies_start(const struct span *s)
 {
-	struct span *before = write->earlier == MAP_NONE ? NULL : all[write->earlier];
+	uint64_t start = UINT64_MAX;
 
-	return before && before->generation == write->earlier_generation ? before : NULL;
+	for (; s; s = s->parent)
+		start = min_u64(start, s->reply.start);
+	return start;
 }
 
 void replies_free(struct replies *r)
 {
 	latest_free(&r->reads);
-	map_free(&r->writes);
+	map_free(&r->map);
+	free(r->writes);
 }

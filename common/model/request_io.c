@@ -113,9 +113,7 @@ void request_io_read(struct request_io *io, const struct spans *spans, const str
 {
 	struct io_args written = {};
 
-	io->bdev.fd = OUT_MEMORY;
-	io->bdev.len = 0;
-	*io = (struct request_io){.bdev = io->bdev, .spans = spans, .span = s};
+	*io = (struct request_io){.bdev = *out_start(&io->bdev), .spans = spans, .span = s};
 	walk(io, &written, spans, s, BDEV | NVME, 0);
 	keep_first(&io->args, &s->io, IO_QPAIR_QD);
 	/* the data of SCSI tasks, not their responses */
@@ -132,25 +130,6 @@ const char *const request_io_keys[REQUEST_IO_KEYS] = {
 	[REQUEST_IO_QPAIR_QD] = "qpair_qd", [REQUEST_IO_BYTES] = "bytes",   [REQUEST_IO_CID] = "cid",
 	[REQUEST_IO_OPC] = "opc",           [REQUEST_IO_STATUS] = "status",
 };
-
-/* A name that needs no escapes. */
-static bool write_name(struct out *out, struct slice name)
-{
-	out_char(out, '"');
-	out_slice(out, name);
-	out_char(out, '"');
-	return true;
-}
-
-void request_io_status(struct out *out, const struct request_io *io)
-{
-	uint64_t status = io->args.values[IO_CPL];
-
-	if (io->status)
-		out_text(out, io->status);
-	else if (io_args_has(&io->args, IO_CPL))
-		out_printf(out, "type %u code 0x%02x", (unsigned)(status >> 9 & 7), (unsigned)(status >> 1 & 0xff));
-}
 
 bool request_io_number(const struct request_io *io, enum request_io_key key, uint64_t *value)
 {
@@ -176,34 +155,28 @@ struct slice request_io_leg(const struct request_io *io, uint64_t *ns)
 	return slice_equal(name, out_contents(&io->bdev)) ? (struct slice){} : name;
 }
 
-static bool write_leg(struct out *out, const struct request_io *io)
+struct slice request_io_text(const struct request_io *io, enum request_io_key key, struct out *scratch)
 {
-	uint64_t ns;
-	struct slice leg = request_io_leg(io, &ns);
+	uint64_t status = io->args.values[IO_CPL], ns;
 
-	return leg.n && write_name(out, leg);
-}
-
-bool request_io_write(struct out *out, const struct request_io *io, enum request_io_key key)
-{
-	uint64_t value;
-
-	if (key == REQUEST_IO_STATUS && (io->status || io_args_has(&io->args, IO_CPL))) {
-		out_char(out, '"');
-		request_io_status(out, io);
-		out_char(out, '"');
-		return true;
+	switch (key) {
+	case REQUEST_IO_TYPE:
+		return io->type ? slice_of(io->type) : (struct slice){};
+	case REQUEST_IO_BDEV:
+		return out_contents(&io->bdev);
+	case REQUEST_IO_LEG:
+		return request_io_leg(io, &ns);
+	case REQUEST_IO_STATUS:
+		if (io->status)
+			return slice_of(io->status);
+		if (!io_args_has(&io->args, IO_CPL))
+			return (struct slice){};
+		scratch->len = 0;
+		out_printf(scratch, "type %u code 0x%02x", (unsigned)(status >> 9 & 7), (unsigned)(status >> 1 & 0xff));
+		return out_contents(scratch);
+	default:
+		return (struct slice){};
 	}
-	if (key == REQUEST_IO_BDEV)
-		return io->bdev.len && write_name(out, out_contents(&io->bdev));
-	if (key == REQUEST_IO_LEG)
-		return write_leg(out, io);
-	if (key == REQUEST_IO_TYPE && io->type)
-		return write_name(out, slice_of(io->type));
-	if (!request_io_number(io, key, &value))
-		return false;
-	out_u64(out, value);
-	return true;
 }
 
 void request_io_free(struct request_io *io)

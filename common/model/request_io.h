@@ -45,10 +45,10 @@ bool request_io_number(const struct request_io *io, enum request_io_key key, uin
  */
 struct slice request_io_leg(const struct request_io *io, uint64_t *ns);
 
-/* Writes the name of the status, or its type and code; nothing if it is unknown. */
-void request_io_status(struct out *out, const struct request_io *io);
-
-/* Writes a value as JSON. False, with nothing written, if it is unknown. */
-bool request_io_write(struct out *out, const struct request_io *io, enum request_io_key key);
+/*
+ * The value of a key whose values are texts, as written in JSON between quotes; empty: unknown, or a number. It may be
+ * in scratch.
+ */
+struct slice request_io_text(const struct request_io *io, enum request_io_key key, struct out *scratch);
 
 void request_io_free(struct request_io *io);

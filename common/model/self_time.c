@@ -3,6 +3,7 @@
 
 #include "minmax.h"
 #include "search.h"
+#include "spans.h"
 
 struct division {
 	struct self_time *self;
@@ -44,12 +45,23 @@ static struct span *sorted(struct span **siblings, unsigned n)
 	return first;
 }
 
+unsigned self_time_letter(struct self_letter *all, unsigned n, struct slice letter, uint64_t ns)
+{
+	unsigned i = 0;
+
+	while (i < n && !slice_equal(all[i].letter, letter))
+		i++;
+	if (i == n)
+		all[n++] = (struct self_letter){letter, 0};
+	all[i].ns += ns;
+	return n;
+}
+
 /* Adds a time of a span to that of its type. */
 static void count_type(struct division *m, const struct span *s, uint64_t ns)
 {
 	struct self_time *self = m->self;
 	struct slice letter;
-	unsigned i = 0;
 
 	if (!s->unknown) {
 		self->types[s->type] += ns;
@@ -57,21 +69,17 @@ static void count_type(struct division *m, const struct span *s, uint64_t ns)
 		return;
 	}
 	letter = spdk_letter(m->spans->states->all[s->states[0].state]);
-	while (i < self->num_letters && !slice_equal(self->letters[i].letter, letter))
-		i++;
-	self->letters[i].letter = letter;
-	self->letters[i].ns += ns;
-	self->num_letters += i == self->num_letters;
+	self->num_letters = self_time_letter(self->letters, self->num_letters, letter, ns);
 }
 
 /* Until when a child is at work. A request is for its command until it replies: the rest is on the wire. */
 static uint64_t work_end(const struct division *m, const struct span *s, const struct span *child)
 {
-	uint64_t end = spans_until(m->spans, child);
+	uint64_t end = life_until(m->spans, child);
 
 	bool is_request = spans_is_own(m->spans, child) || (s->is_remote && spans_kind(m->spans, child) == SPDK_OTHER);
 
-	return is_request ? min_u64(end, child->reply) : end;
+	return is_request ? min_u64(end, child->reply.start) : end;
 }
 
 /* Sorts the children of all spans in a tree, which ends here at the latest. */
@@ -80,7 +88,7 @@ static void prepare(struct division *m, struct span *s, uint64_t end)
 	struct span *siblings = s->child;
 
 	count_type(m, s, 0);
-	s->path = (struct span_path){.end = end};
+	s->path = (struct self_time_span){.end = end};
 	for (struct span *child = s->child; child; child = child->next)
 		prepare(m, child, min_u64(work_end(m, s, child), end));
 	if (s->child)
@@ -156,7 +164,7 @@ static void divide(struct division *m, struct span *s, struct span *io, uint64_t
 {
 	uint64_t reply = m->reply;
 
-	m->reply = min_u64(s->reply, reply);
+	m->reply = min_u64(s->reply.start, reply);
 	if (spans_is_bdev_io(m->spans, s))
 		io = s;
 	/* the wire is no part of the bdev above it */
@@ -187,8 +195,8 @@ static void divide_life(struct division *m, const struct span *s)
 	*m->self = (struct self_time){};
 	count_type(m, s, s->age);
 	m->self->layers[LAYER_UNKNOWN] = s->age;
-	prepare(m, (struct span *)s, spans_until(m->spans, s));
-	divide(m, (struct span *)s, NULL, s->first, spans_until(m->spans, s));
+	prepare(m, (struct span *)s, life_until(m->spans, s));
+	divide(m, (struct span *)s, NULL, s->first, life_until(m->spans, s));
 }
 
 void self_time_measure(struct self_time *self, const struct spans *spans, const struct span *s)

@@ -3,7 +3,7 @@
  * Divides the life of a span among the objects of its tree: each moment belongs to the innermost
  * object at work, so that the parts add up to the life.
  *
- * An object is at work from its first to its last entry, an open one until spans_until(), but only while its parent is.
+ * An object is at work from its first to its last entry, an open one until life_until(), but only while its parent is.
  * If several children are at work at once, the moment belongs to the one that the parent waits for, on the critical
  * path: the child that ends last, before its start the one that ends last of those that ended by then, and so on. Where
  * none of these is at work, it belongs to the one that ends last. The time from its creation to its first entry belongs
@@ -12,7 +12,17 @@
  */
 #pragma once
 
-#include "spans.h"
+#include "lifecycle.h"
+
+struct span;
+struct spans;
+
+/* The area of a span, of those in the tree that was divided last. */
+struct self_time_span {
+	struct span *next;           /* sibling, by their ends, latest first */
+	struct span *latest, *chain; /* of its children: the next to look at */
+	uint64_t end, self;          /* ns */
+};
 
 struct self_time {
 	uint64_t types[LIFECYCLE_TYPES]; /* ns */
@@ -25,6 +35,9 @@ struct self_time {
 	unsigned num_letters;
 	uint64_t layers[LAYERS]; /* ns */
 };
+
+/* Adds the time of a letter to the n letters so far; returns their number then. */
+unsigned self_time_letter(struct self_letter *all, unsigned n, struct slice letter, uint64_t ns);
 
 void self_time_measure(struct self_time *self, const struct spans *spans, const struct span *s);
 

@@ -6,14 +6,6 @@
 
 enum { ID, PARENT, TYPE, STATUS };
 
-/* Starts one of texts. */
-static struct out *start_text(struct spanfill *f, unsigned text)
-{
-	f->texts[text].fd = OUT_MEMORY;
-	f->texts[text].len = 0;
-	return &f->texts[text];
-}
-
 struct slice spanfill_escaped(struct spanfill *f, struct slice name)
 {
 	struct out text = {.fd = OUT_MEMORY};
@@ -31,7 +23,7 @@ struct slice spanfill_escaped(struct spanfill *f, struct slice name)
 
 static struct slice id_of(struct spanfill *f, const struct spans *spans, const struct span *s, unsigned text)
 {
-	struct out *out = start_text(f, text);
+	struct out *out = out_start(&f->texts[text]);
 
 	spans_write_id(out, spans, s);
 	return out_contents(out);
@@ -40,21 +32,17 @@ static struct slice id_of(struct spanfill *f, const struct spans *spans, const s
 void spanfill_io(struct spanfill *f)
 {
 	struct spanline *l = &f->line;
-	uint64_t ns;
+	struct out *status = out_start(&f->texts[STATUS]);
 
 	for (enum request_io_key key = 0; key < REQUEST_IO_KEYS; key++)
 		if (request_io_number(&f->io, key, &l->io.numbers[key]))
 			l->io.has |= 1U << key;
+		else
+			l->io.texts[key] = request_io_text(&f->io, key, status);
 	if (spanline_has(l, REQUEST_IO_TYPE)) {
-		out_u64(start_text(f, TYPE), l->io.numbers[REQUEST_IO_TYPE]);
+		out_u64(out_start(&f->texts[TYPE]), l->io.numbers[REQUEST_IO_TYPE]);
 		l->io.texts[REQUEST_IO_TYPE] = out_contents(&f->texts[TYPE]);
-	} else if (f->io.type) {
-		l->io.texts[REQUEST_IO_TYPE] = slice_of(f->io.type);
 	}
-	l->io.texts[REQUEST_IO_BDEV] = out_contents(&f->io.bdev);
-	l->io.texts[REQUEST_IO_LEG] = request_io_leg(&f->io, &ns);
-	request_io_status(start_text(f, STATUS), &f->io);
-	l->io.texts[REQUEST_IO_STATUS] = out_contents(&f->texts[STATUS]);
 }
 
 bool spanfill_is_torn(const struct span *s)
@@ -87,13 +75,13 @@ void spanfill_span(struct spanfill *f, const struct spans *spans, struct connect
 	spanline_clear(l);
 	l->tsc = s->tsc;
 	l->start = s->first;
-	l->life = spans_life(spans, s);
-	l->to_reply = spans_to_reply(spans, s);
+	l->life = life_ns(spans, s);
+	l->to_reply = life_to_reply(spans, s);
 	l->lcore = s->lcore;
 	l->value = s->value;
 	l->id = id_of(f, spans, s, ID);
 	if (s->source != MAP_NONE)
-		l->source = spans->sources.all[s->source];
+		l->source = spans->seen.names.all[s->source];
 	l->parent = span_parent(s);
 	/* an object without an id */
 	if (!l->parent.n && s->parent)
@@ -106,12 +94,12 @@ void spanfill_span(struct spanfill *f, const struct spans *spans, struct connect
 		fill_connection(f, connections, s->connection);
 	l->state = spans->states->all[s->states[0].state];
 	l->args = span_args(s);
-	l->admin = !s->has_parent && s->queue == SPAN_QUEUE_ADMIN;
+	l->admin = !s->has_parent && s->admin.queue == ADMIN_QUEUE;
 	l->maybe_admin = admin_is_possible(&spans->admin, s);
-	l->open = spans_is_open(spans, s);
+	l->open = life_is_open(spans, s);
 	l->cut = s->cut;
 	l->torn = spanfill_is_torn(s);
-	l->lost = s->gap || spans_is_lost(spans, s);
+	l->lost = s->gap || life_is_lost(spans, s);
 }
 
 void spanfill_free(struct spanfill *f)

@@ -705,8 +705,7 @@ struct slice spanline_value(const struct spanline *l, struct slice path, struct 
 	const struct key *row = cut_row(&path, &name);
 	bool has = true;
 
-	text->fd = OUT_MEMORY;
-	text->len = 0;
+	out_start(text);
 	if (!row)
 		has = io_key(path) < REQUEST_IO_KEYS && write_io_key(text, l, io_key(path));
 	else if (row->kind != PROVEN)

@@ -24,8 +24,8 @@ void shares_add(struct shares *shares, const struct shares_request *request)
 		share->overlaps[i].life += request->life;
 		share->overlaps[i].ns += overlaps->parts[i];
 	}
-	share->silent += overlaps->silent;
-	share->rare += request->is_rare ? overlaps->silent : 0;
+	share->silent += overlaps->silent.ns;
+	share->rare += request->is_rare ? overlaps->silent.ns : 0;
 	for (unsigned i = 0; i < FACTS_PROVEN; i++)
 		share->facts[i] += request->facts.ns[fact_proven[i]];
 	share->queue += request->facts.queue ? request->life : 0;

@@ -44,16 +44,16 @@ static void add_times(struct sums *m, const struct span *s, uint32_t group)
 			    states[i].ns - states[i - 1].ns);
 	is_life = n > 1 || s->age;
 	m->counts.measured += is_life;
-	if (spans_is_open(m->spans, s)) {
+	if (life_is_open(m->spans, s)) {
 		m->counts.in_progress++;
-	} else if (spans_is_lost(m->spans, s)) {
+	} else if (life_is_lost(m->spans, s)) {
 		m->counts.lost++;
 	} else if (!is_life) {
 		m->counts.single_entry++;
 	} else {
 		rows_record(&m->rows, group, s->type, ROWS_LIFE, ROWS_LIFE, s->age + (states[n - 1].ns - s->first));
-		if (s->reply != UINT64_MAX)
-			rows_record(&m->rows, group, s->type, ROWS_LIFE, ROWS_TO_REPLY, spans_to_reply(m->spans, s));
+		if (s->reply.start != UINT64_MAX)
+			rows_record(&m->rows, group, s->type, ROWS_LIFE, ROWS_TO_REPLY, life_to_reply(m->spans, s));
 	}
 }
 
@@ -66,7 +66,7 @@ static void add_rate(struct sums *m, const struct span *s, uint32_t group)
 		&m->rates,
 		&(struct rates_request){.name = {group, s->type},
 					.end = s->last,
-					.life = spans_life(m->spans, s),
+					.life = life_ns(m->spans, s),
 					.blocks = request_io_number(&m->io, REQUEST_IO_BLOCKS, &blocks) ? &blocks
 													: NULL},
 		sums_slot(m));
@@ -77,7 +77,7 @@ static void add_share(struct sums *m, const struct span *s, uint32_t group)
 	self_time_measure(&m->self, m->spans, s);
 	overlaps_measure(&m->overlaps, m->spans, s);
 	shares_add(&m->shares, &(struct shares_request){.name = {group, s->type},
-							.life = spans_life(m->spans, s),
+							.life = life_ns(m->spans, s),
 							.layers = m->self.layers,
 							.overlaps = &m->overlaps,
 							.is_rare = overlaps_silence_is_rare(&m->overlaps, m->spans),
@@ -95,17 +95,17 @@ static bool is_left_out(const struct sums *m, const struct span *root)
 
 static bool is_whole(const struct sums *m, const struct span *s)
 {
-	return !s->unknown && !spans_is_open(m->spans, s) && !spans_is_lost(m->spans, s);
+	return !s->unknown && !life_is_open(m->spans, s) && !life_is_lost(m->spans, s);
 }
 
 /* Counts a request by whether its life is known. */
 static void see_request(struct sums *m, const struct span *s)
 {
-	bool longer = spans_is_longer(m->spans, s);
+	bool longer = life_is_longer(m->spans, s);
 	uint64_t *longest = longer ? &m->counts.longest : &m->counts.longest_life;
 
 	m->counts.incomplete += longer;
-	*longest = max_u64(*longest, spans_life(m->spans, s));
+	*longest = max_u64(*longest, life_ns(m->spans, s));
 }
 
 static void add_tree(struct sums *m, const struct span *s)
@@ -131,7 +131,7 @@ static void add_tree(struct sums *m, const struct span *s)
 	}
 	/* the others are added when they end */
 	for (const struct span *child = s->child; child; child = child->next)
-		if (child->ended)
+		if (child->end.over)
 			add_tree(m, child);
 }
 
@@ -160,7 +160,8 @@ void sums_span(struct sums *m, const struct span *s)
 	 * Those in final states end in the order of their last entries. Others may end at any time, and must not end an
 	 * interval before these.
 	 */
-	if (m->interval && s->last >= m->rows.interval.to && (s->expected || m->spans->over || !m->rows.interval.to))
+	if (m->interval && s->last >= m->rows.interval.to &&
+	    (s->end.expected || m->spans->over || !m->rows.interval.to))
 		next_interval(m, s->last);
 	add_tree(m, s);
 }
@@ -177,16 +178,14 @@ void sums_end_file(struct sums *m)
 	const struct spans *spans = m->spans;
 
 	for (enum coverage_tool tool = 0; tool < COVERAGE_TOOLS; tool++)
-		m->counts.uncovered[tool] = spans->coverage[tool].any ? m->shared - m->covered[tool] : 0;
-	if (spans->last_entry > spans->first_entry)
-		m->elapsed += spans->last_entry - spans->first_entry;
+		m->counts.uncovered[tool] = spans->coverage.tools[tool].any ? m->shared - m->covered[tool] : 0;
+	m->elapsed += seen_elapsed(&spans->seen);
 }
 
 uint64_t sums_elapsed(const struct sums *m)
 {
 	const struct interval *interval = &m->rows.interval;
-	uint64_t from = max_u64(m->spans->first_entry, interval->from),
-		 to = min_u64(m->spans->last_entry, interval->to);
+	uint64_t from = max_u64(m->spans->seen.first, interval->from), to = min_u64(m->spans->seen.last, interval->to);
 
 	if (!m->interval)
 		return m->elapsed;

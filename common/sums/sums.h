@@ -47,7 +47,7 @@ struct sums {
 		uint64_t longest_life; /* ns, of the requests that were measured */
 		uint64_t single_entry; /* objects with no entry but their creation */
 		uint64_t in_progress;  /* objects that were in progress at the end */
-		uint64_t lost;         /* objects whose end is lost: see spans_is_lost() */
+		uint64_t lost;         /* objects whose end is lost: see life_is_lost() */
 		uint64_t refused;      /* spans whose group is too long, or exceeds ROWS_GROUPS */
 		uint64_t no_peak;      /* requests that ended too long before others to count in a peak */
 		/* requests in shares that a tool does not cover whose lines are among the others; set at the end */
