@@ -1361,3 +1361,24 @@ L
     mktrace -l G6 -n 1024 few >folder/trace.bin
     [[ $(said 21) != *app_thread* ]]
 }
+
+@test "an lcore is as busy as the target counts, and a full one is a cause" {
+    recording
+    local lcore us
+    lcore=$(trace-report folder | awk '/^lcore/ { getline; print $1 }')
+    counted() { # BUSY_PERCENT
+        jq -nc '(0, 1) | {method: "framework_get_reactors",
+            result: {reactors: [{lcore: '"$lcore"', busy: (1000 + . * '"$1"'), idle: (1000 + . * (100 - '"$1"'))}]}}' >folder/rpc.jsonl
+        trace-report folder >page
+        awk '/^lcore/ { getline; print $3 }' page
+    }
+    equal "$(counted 89)" 89.0
+    [ "$(grep -c 'is full' page)" = 0 ]
+    equal "$(counted 91)" 91.0
+    grep -q "^also: lcore $lcore is full, mostly by .*: it was busy for 91 % of the time$" page
+    trace-report -j folder | jq -se 'map(select(.cause == "lcore")) | length == 1 and .[0].busy == 0.91'
+    # and a cause where no other one is found
+    us=$(trace-spans -q -j folder/trace.bin | jq -r 'select(.layers.bdev > 0.95 * .life and (.open | not)).us' | head -n 1)
+    trace-report -k "us=$us" folder | grep -q "^cause: lcore $lcore is full, mostly by "
+    equal "$(trace-report -j -k "us=$us" folder | head -n 1 | jq -r .cause)" lcore
+}

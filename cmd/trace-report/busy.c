@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "busy.h"
 
-#include "facts.h"
+#include <stdlib.h>
+
+#include "connection.h"
 #include "mem.h"
 
 /* The member with this name in an array; empty: there is none. */
@@ -71,4 +73,44 @@ void busy_read(struct unread *u, struct slice rpc)
 		u->threads = mem_room(u->threads, u->num_threads, &u->cap_threads);
 		u->threads[u->num_threads++] = new;
 	}
+}
+
+double busy_part(struct slice rpc, uint64_t lcore)
+{
+	double first_busy = 0, first_idle = 0, busy = 0, idle = 0;
+	struct slice answer, reactor;
+	struct json j;
+	size_t n = 0;
+
+	while (facts_answer(&rpc, "framework_get_reactors", &answer))
+		for (facts_each(&j, facts_text(answer, "reactors")); facts_next(&j, NULL, &reactor);) {
+			if ((uint64_t)facts_number(reactor, "lcore") != lcore)
+				continue;
+			busy = facts_number(reactor, "busy");
+			idle = facts_number(reactor, "idle");
+			if (n++)
+				continue;
+			first_busy = busy;
+			first_idle = idle;
+		}
+	busy -= first_busy;
+	idle -= first_idle;
+	return n > 1 && busy >= 0 && idle >= 0 && busy + idle > 0 ? busy / (busy + idle) : -1;
+}
+
+bool busy_is_full(struct facts *f, struct busy_full *full)
+{
+	struct lcore_sum *sums = f->info.n ? lcore_rows_end(&f->lcores) : NULL;
+
+	*full = (struct busy_full){.part = 1 - 1.0 / FLOOR_MINOR};
+	for (size_t i = 0; sums && i < f->lcores.n; i++) {
+		double part = sums[i].num_uses ? busy_part(f->rpc, sums[i].row->lcore) : -1;
+
+		if (part < full->part)
+			continue;
+		*full = (struct busy_full){sums[i].row->lcore, part,
+					   connections_name(f->lcores.connections, sums[i].uses->connection)->name};
+	}
+	free(sums);
+	return full->who.n;
 }

@@ -6,6 +6,7 @@
 
 #include "aliases.h"
 #include "answer.h"
+#include "busy.h"
 #include "cli.h"
 #include "count.h"
 #include "page_hosts.h"
@@ -195,6 +196,18 @@ static void put_deaf(struct out *out, struct facts *f, const char *word)
 		   100 * network_full(deaf));
 }
 
+/* An lcore that has no time left. */
+static void put_full(struct out *out, struct facts *f, const char *word)
+{
+	struct busy_full full;
+
+	if (!busy_is_full(f, &full))
+		return;
+	out_printf(out, "%s: lcore %" PRIu64 " is full, mostly by ", word, full.lcore);
+	out_visible(out, full.who);
+	out_printf(out, ": it was busy for %.0f %% of the time\n", 100 * full.part);
+}
+
 /* What has overwritten the rest, and how that ends. */
 static void put_flood(struct out *out, const struct facts *f)
 {
@@ -318,6 +331,7 @@ bool page_write(struct out *to, struct facts *f)
 	const struct inflight *inflight = &f->causes.inflight;
 	struct out out = {.fd = OUT_MEMORY};
 	bool explains, named; /* explains: the requests that ended; named: a cause of theirs, or of a hang */
+	struct busy_full full;
 	bool hangs, all;
 
 	put_title(&out, f);
@@ -336,9 +350,13 @@ bool page_write(struct out *to, struct facts *f)
 	out_text(&out, inflight->is_older && !all ? "\n" : "");
 	explains = !all && f->requests;
 	named = hangs || causes_any(&f->causes);
-	if (!named) {
+	if (!named && network_deaf(&f->network)) {
 		put_deaf(&out, f, "cause");
-		out_text(&out, network_deaf(&f->network) ? "  cure:  look at that host and its network\n\n" : "");
+		out_text(&out, "  cure:  look at that host and its network\n\n");
+	} else if (!named) {
+		put_full(&out, f, "cause");
+		out_text(&out,
+			 busy_is_full(f, &full) ? "  cure:  more lcores, or fewer connections on this one\n\n" : "");
 	}
 	terminal_lines(&f->terminal, to, out_contents(&out));
 	out.len = 0;
@@ -346,6 +364,8 @@ bool page_write(struct out *to, struct facts *f)
 		put_causes(to, f);
 	if (named)
 		put_deaf(&out, f, "\nalso");
+	if (named || network_deaf(&f->network))
+		put_full(&out, f, "\nalso");
 	quota_put(&out, f->kernel);
 	page_hosts(&out, f, explains);
 	if (explains)
@@ -364,5 +384,5 @@ bool page_write(struct out *to, struct facts *f)
 	if (facts_entries(f) && !f->is_short)
 		page_commands(to, f);
 	out_close(&out);
-	return named || f->causes.findings.n || network_deaf(&f->network);
+	return named || f->causes.findings.n || network_deaf(&f->network) || busy_is_full(f, &full);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "answer.h"
+#include "busy.h"
 #include "count.h"
 #include "fact.h"
 #include "means.h"
@@ -198,6 +199,7 @@ static void put_lcore(struct columns *c, const struct facts *f, const struct lco
 {
 	const struct lcore_row *row = sum->row;
 	const struct lcore_cause cause = lcore_rows_cause(row);
+	const double busy = busy_part(f->rpc, row->lcore);
 	struct out names = {.fd = OUT_MEMORY}, *note;
 
 	for (size_t i = 0; i < sum->num_uses; i++) {
@@ -207,7 +209,7 @@ static void put_lcore(struct columns *c, const struct facts *f, const struct lco
 	const struct column columns[] = {
 		{"lcore", NULL, 5, columns_number(row->lcore)},
 		{"entries", NULL, -9, columns_number(row->entries)},
-		{"active%", NULL, -7, columns_real(1, 100 * ratio_part(row->active, sum->ns))},
+		{"active%", NULL, -7, columns_real(1, 100 * (busy < 0 ? ratio_part(row->active, sum->ns) : busy))},
 		{"iops", NULL, -9, columns_real(1, ratio_per_second(row->requests, sum->ns))},
 		{"silence", NULL, -8, columns_duration(row->longest.ns)},
 		{" connections", NULL, 0, columns_painted(out_contents(&names))},

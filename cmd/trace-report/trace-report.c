@@ -6,11 +6,13 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "busy.h"
 #include "cli.h"
 #include "facts.h"
 #include "hops.h"
@@ -123,11 +125,19 @@ static bool write_html(int fd, struct facts *f, struct slice page)
 	return false;
 }
 
+static void write_full(struct out *out, const struct busy_full *full)
+{
+	out_printf(out, "{\"cause\":\"lcore\",\"lcore\":%" PRIu64 ",\"who\":", full->lcore);
+	out_json(out, full->who);
+	out_printf(out, ",\"kind\":\"busy\",\"busy\":%.3f}\n", full->part);
+}
+
 /* The cause of the page first. Returns whether there is one. */
 static bool write_lines(struct out *out, struct facts *f, const struct network_connection *deaf)
 {
 	struct out hang = {.fd = OUT_MEMORY};
-	bool all, hangs = page_hang(&hang, f, &all);
+	bool all, is_full, hangs = page_hang(&hang, f, &all);
+	struct busy_full full;
 
 	if (hangs) {
 		out_text(out, "{\"cause\":\"hang\",\"kind\":\"open\",\"text\":");
@@ -137,10 +147,15 @@ static bool write_lines(struct out *out, struct facts *f, const struct network_c
 	out_close(&hang);
 	if (deaf && !causes_any(&f->causes))
 		network_write(out, f, deaf);
+	is_full = busy_is_full(f, &full);
+	if (is_full && !deaf && !causes_any(&f->causes))
+		write_full(out, &full);
 	causes_write(out, &f->causes);
 	if (deaf && causes_any(&f->causes))
 		network_write(out, f, deaf);
-	return hangs || deaf || f->causes.findings.n;
+	if (is_full && (deaf || causes_any(&f->causes)))
+		write_full(out, &full);
+	return hangs || deaf || is_full || f->causes.findings.n;
 }
 
 static void parse_options(int argc, char **argv)
