@@ -11,7 +11,7 @@ entry() { # TPOINT ID VALUE POLLER [RELATED [ARGUMENTS]]
 # Trace lines of these; an id that is not new has its age.
 lines() {
     awk '{
-        owner = $4 ~ /^t/ ? sprintf("10.0.0.%d:5000 nqn.%s 10.0.0.9:4420 qid:1", substr($4, 2), $4 == "t3" ? "far" : "s") : $4
+        owner = $4 ~ /^t/ ? sprintf("10.0.0.%d:5000 nqn.%s qid:1", substr($4, 2), $4 == "t3" ? "far 10.0.0.3:4420" : "s 10.0.0.9:4420") : $4
         printf "{\"tsc\":%d,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"%s\",", NR, NR, $1
         printf "\"poller\":\"%s\",\"owner\":\"%s\",", $4 ~ /^t/ ? $4 : "b1", owner
         printf "\"object\":{\"id\":\"%s\",%s\"value\":\"0x%s\"}", $2, $2 in start ? "\"us\":" NR - start[$2] ".000," : "", $3
@@ -52,11 +52,11 @@ sends() { # NUMBER LBA
         "\"ctx\":\"0x3$1\",\"cid\":$1,\"opc\":1,$(printf '"dw10":"0x%x"' "$2")"',"dw11":"0x0","dw12":"0x7"'
 }
 
-# A request of t1 to Far that has become one of t3, and both have ended.
+# A request of t1 to Farn1 that has become one of t3, and both have ended.
 pass() { # NUMBER LBA [COMMAND]
-    request "$1" t1; executes "$1" t1 Far "$2"; ${3:-true} "$@"
+    request "$1" t1; executes "$1" t1 Farn1 "$2"; ${3:-true} "$@"
     request "9$1" t3; executes "9$1" t3 Base "$2"; bdev_done "9$1" Base "r9$1"; ends "9$1" t3
-    bdev_done "$1" Far "r$1"; ends "$1" t1
+    bdev_done "$1" Farn1 "r$1"; ends "$1" t1
 }
 
 ends() { # NUMBER POLLER
@@ -71,11 +71,11 @@ behind() {
     request 1 t1; executes 1 t1 Db 0; bdev_io 11 Leg0 i1 0; bdev_done 11 Leg0 i1; bdev_io 12 Leg1 i1 0
     request 2 t2; entry TCP_REQ_HAVE_BUFFER r2 12 t2; entry TCP_REQ_TX_H_TO_C r2 12 t2
     request 3 t2; executes 3 t2 Db 8; bdev_done 3 Db r3; entry TCP_REQ_TRANSFER_C2H r3 13 t2
-    request 4 t2; executes 4 t2 Far 8; sends 4 8
+    request 4 t2; executes 4 t2 Farn1 8; sends 4 8
     equal "$(behind)" 'r1 bdev Leg1
 r2 data of host 10.0.0.2:5000
 r3 host 10.0.0.2:5000 to read
-r4 remote of Far'
+r4 remote of Farn1'
     equal "$(lines | trace-spans -q --open | cut -f 3,28 | head -n 2)" $'ID\tBEHIND\nr1\tbdev Leg1'
     equal "$(lines | trace-spans -q --open -k 'behind=bdev*' | cut -f 3 | tail -n 1)" r1
     equal "$(lines | trace-spans -qj --stuck 1000000 | jq -r 'select(.id == "r1").behind')" 'bdev Leg1'
@@ -98,7 +98,7 @@ r5 buffer of 10.0.0.1:5000 > bdev Db'
         local i
         rm -f entries
         for i in 11 12 13 14; do pass $i $((8 * i)) sends; done
-        for i in 1 2; do request $i t1; executes $i t1 Far $((8 * i)) $i; sends $i $((8 * i)); done
+        for i in 1 2; do request $i t1; executes $i t1 Farn1 $((8 * i)) $i; sends $i $((8 * i)); done
         request 3 t1
         for i in $1; do request "$i" t3; done
     }
@@ -108,9 +108,9 @@ r2 requests of 10.0.0.3:5000 > buffer > deadlock
 r3 buffer > deadlock'
     # a command has not come
     hold 4
-    equal "$(behind)" 'r1 requests of 10.0.0.3:5000 > buffer of 10.0.0.1:5000 > remote of Far
-r2 remote of Far
-r3 buffer of 10.0.0.1:5000 > remote of Far'
+    equal "$(behind)" 'r1 requests of 10.0.0.3:5000 > buffer of 10.0.0.1:5000 > remote of Farn1
+r2 remote of Farn1
+r3 buffer of 10.0.0.1:5000 > remote of Farn1'
     # one has a buffer and may go on
     hold '4 5'
     request 7 t2; executes 7 t2 Web 0
@@ -122,13 +122,13 @@ r3 buffer of 10.0.0.1:5000 > remote of Far'
     for ((i = 100; i < 110; i++)); do pass "$i" $((8 * i)); done
     cp entries before
     equal "$(lines | trace-spans -qj | jq -r '"\(.id) \(.remote[])"')" "$(for ((i = 100; i < 110; i++)); do echo "r$i r9$i"; done)"
-    request 1 t1; executes 1 t1 Far 0; request 2 t3
+    request 1 t1; executes 1 t1 Farn1 0; request 2 t3
     equal "$(behind)" 'r1 requests of 10.0.0.3:5000 > buffer > deadlock'
     # not where others of this bdev did not
     cp before entries
-    for ((i = 300; i < 310; i++)); do request "$i" t1; executes "$i" t1 Far $((8 * i)); bdev_done "$i" Far "r$i"; ends "$i" t1; done
-    request 1 t1; executes 1 t1 Far 0; request 2 t3
-    behind | grep '^r2 buffer of 10.0.0.1:5000 > bdev Far$'
+    for ((i = 300; i < 310; i++)); do request "$i" t1; executes "$i" t1 Farn1 $((8 * i)); bdev_done "$i" Farn1 "r$i"; ends "$i" t1; done
+    request 1 t1; executes 1 t1 Farn1 0; request 2 t3
+    behind | grep '^r2 buffer of 10.0.0.1:5000 > bdev Farn1$'
 }
 
 @test "what is not executed waits for I/O of its subsystem, and I/O of a volume for that of the target itself" {

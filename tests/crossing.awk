@@ -15,7 +15,7 @@ function object(id, address, age) {
 
 BEGIN {
     depth = depth ? depth : 4
-    owner = "\"poller\":\"t260\",\"owner\":\"10.0.0.1:4000 nqn.a 10.0.0.2:4420 qid:1\","
+    owner = "\"poller\":\"t260\",\"owner\":\"10.0.0.2:4000 nqn.a 10.0.0.2:4420 qid:1\","
     for (k = 0; k < n + depth; k++) {
         at = 20 * k + k * k % 7
         done = k - depth + 1

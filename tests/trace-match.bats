@@ -131,6 +131,9 @@ count_children() {
     # of an I/O of a bdev, where the trace has no commands
     crossing 1000 | grep -v NVME_TCP >lines
     equal "$(count_children lines)" '0 0 1000'
+    # another host has the same I/O, as that of a mirror
+    crossing 1000 | sed 's/10.0.0.2:4000/10.0.0.1:4000/' >lines
+    equal "$(count_children lines)" '0 0 1000'
     # where the first commands are alike, those that cannot be told apart
     crossing 1000 depth=8 alike=1 | sed 's/"opc":2/"opc":1/; s/"type":1/"type":2/' | tail -n +100 >lines
     equal "$(count_children lines | cut -d ' ' -f 2)" 0

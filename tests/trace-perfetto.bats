@@ -104,7 +104,7 @@ spans_of() { # FILE [ARGUMENT]...
     awk -v n=20 -f "$ROOT/tests/crossing.awk" >lines
     draw lines
     equal "$(slice r7 .ends)" "$(slice p7 .flows)"
-    equal "$(slice r7 '.track[2]')" '"10.0.0.1:4000/1"'
+    equal "$(slice r7 '.track[2]')" '"10.0.0.2:4000/1"'
 }
 
 @test "an arrow leads from each object to those that it caused" {

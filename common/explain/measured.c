@@ -26,8 +26,7 @@ static void see_entry(void *context, struct span *s, uint32_t before, const stru
 		return;
 	holders_store(&m->holders, s, before);
 	behind_see(&m->behind, s, before);
-	if (!s->has_parent && spans_kind(&m->spans, s) == SPDK_OTHER)
-		unread_see(&m->unread, s, line, before == MAP_NONE);
+	unread_see(&m->unread, s, line, before == MAP_NONE);
 }
 
 static uint32_t find_who(void *context, struct span *s, const struct traceline *line)

@@ -163,6 +163,11 @@ static uint64_t waited(struct unread_connection *c, struct unread_away *away, ui
 	return ns - c->from - min_u64(usual, most);
 }
 
+static bool is_request(const struct unread *u, const struct span *s)
+{
+	return !s->has_parent && spans_kind(u->spans, s) == SPDK_OTHER;
+}
+
 static void begin(struct unread *u, const struct span *s, const struct traceline *line)
 {
 	struct unread_wait *wait = table_at(u->waits, u->num_waits, u->cap_waits, s->index);
@@ -171,7 +176,7 @@ static void begin(struct unread *u, const struct span *s, const struct traceline
 	struct unread_connection *c;
 
 	*wait = (struct unread_wait){.lcore = u->spans->lcore};
-	if (s->connection == MAP_NONE || s->unknown || u->spans->lcore == MAP_NONE)
+	if (!is_request(u, s) || s->connection == MAP_NONE || s->unknown || u->spans->lcore == MAP_NONE)
 		return;
 	l = table_at(u->lcores, u->num_lcores, u->cap_lcores, u->spans->lcore);
 	pass(u, l, s->first, line->lost);
@@ -209,7 +214,7 @@ void unread_see(struct unread *u, const struct span *s, const struct traceline *
 {
 	if (is_first)
 		begin(u, s, line);
-	else if (s->reply.start != UINT64_MAX && s->connection < u->num_connections)
+	else if (is_request(u, s) && s->reply.start != UINT64_MAX && s->connection < u->num_connections)
 		reply(u, s);
 }
 

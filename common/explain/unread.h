@@ -73,7 +73,7 @@ struct unread {
 	size_t num_waits, cap_waits;
 };
 
-/* Sees an entry of a request, after its connection is set. is_first: its first one. */
+/* Sees an entry of a span, after its connection is set. is_first: its first one. */
 void unread_see(struct unread *u, const struct span *s, const struct traceline *line, bool is_first);
 
 /* Sees a line of spans.lcore, after its span. who: whom it was for. */

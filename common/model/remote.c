@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "connection.h"
+#include "count.h"
 #include "mem.h"
 #include "number.h"
 #include "nvme.h"
@@ -330,6 +331,37 @@ static bool is_first(const struct spans *spans, const struct remote_queue *q, co
 	       command->first <= s->first && io_args_has(&command->io, IO_QD) && command->io.values[IO_QD] == 1;
 }
 
+/* module/bdev/nvme/bdev_nvme.c names a bdev after its controller and namespace, as in Nvme0n1. */
+static bool is_nvme(struct slice bdev)
+{
+	size_t n = bdev.n;
+
+	while (n && bdev.p[n - 1] >= '0' && bdev.p[n - 1] <= '9')
+		n--;
+	return n && n < bdev.n && bdev.p[n - 1] == 'n';
+}
+
+/* A connection of a process with itself has one address at both ends: "ADDRESS:PORT SUBSYSTEM ADDRESS:PORT qid:N". */
+static bool may_be_local(struct slice owner)
+{
+	struct slice words[3], host[2];
+
+	for (unsigned i = 0; i < COUNT(words); i++) {
+		const char *end = owner.n ? memchr(owner.p, ' ', owner.n) : NULL;
+
+		if (!end)
+			return true;
+		words[i] = slice_between(owner.p, end);
+		owner = slice_from(owner, words[i].n + 1);
+	}
+	for (unsigned i = 0; i < COUNT(host); i++) {
+		const char *port = memrchr(words[2 * i].p, ':', words[2 * i].n);
+
+		host[i] = port ? slice_between(words[2 * i].p, port) : words[2 * i];
+	}
+	return slice_equal(host[0], host[1]);
+}
+
 static void see_request(struct spans *spans, struct span *s, const struct traceline *line)
 {
 	struct remote *r = &spans->remote;
@@ -338,7 +370,7 @@ static void see_request(struct spans *spans, struct span *s, const struct tracel
 	uint64_t key, qid;
 	uint32_t queue;
 
-	if (s->admin.queue == ADMIN_QUEUE || !connection_key(line, &key))
+	if (s->admin.queue == ADMIN_QUEUE || !may_be_local(line->owner) || !connection_key(line, &key))
 		return;
 	queue = queue_of(r, &r->connections, key);
 	q = push(spans, queue, s, 0);
@@ -363,6 +395,8 @@ static void see_bdev_io(struct spans *spans, struct span *s, const struct tracel
 
 	if (s->parent && s->parent->place.queue && spans_kind(spans, s->parent) == SPDK_OTHER)
 		see_what(spans, s->parent, what);
+	if (!is_nvme(spans_bdev(s)))
+		return;
 	bdev = traceline_in_source(line, bdev << 32 | (uint32_t)s->lcore);
 	add_command(spans, s, queue_of(r, &r->bdevs, bdev), what);
 }
@@ -393,6 +427,8 @@ void remote_see(struct spans *spans, struct span *s, const struct traceline *lin
 
 void remote_end(struct spans *spans, const struct span *command)
 {
+	if (!command->place.queue)
+		return;
 	for (const struct span *s = command->child; s; s = s->next) {
 		struct remote_queue *q = s->place.queue ? &spans->remote.queues[s->place.queue - 1] : NULL;
 

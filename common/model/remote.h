@@ -13,8 +13,9 @@
  * It is known no more when an I/O has another address, times contradict it, or entries are missing. What several
  * commands fit says nothing, unless one of them is expected.
  *
- * Commands are those of NVMe/TCP. Where the trace has none, as over RDMA, they are I/Os of a bdev on an lcore that
- * start nothing in the trace.
+ * Commands are those of NVMe/TCP. Where the trace has none, as over RDMA, they are I/Os of an NVMe bdev on an lcore
+ * that start nothing in the trace. Requests are those of connections with one address at both ends, as far as these are
+ * known.
  */
 #pragma once
 
