@@ -122,10 +122,7 @@ static const struct reader {
 	 histograms,
 	 TEXT,
 	 {{"--merge", "-H"}, {"--merge", "--against", "-", "FILE"}, {"--merge", "--openmetrics"}}},
-	{READER("usdt-gen", "elf-notes", 120),
-	 NULL,
-	 TEXT,
-	 {{"-lx", BYTES}, {"-ljx", BYTES}, {"-x", BYTES, "-e", "p(a,b:str)"}}},
+	{READER("usdt-gen", "elf-notes", 120), NULL, TEXT, {{"-lx", BYTES}, {"-x", BYTES, "-e", "p(a,b:str)"}}},
 	{READER("operands", "elf-operands", 300), NULL, TEXT, {{BYTES}}},
 	{READER("elf", "elf-functions", 90), NULL, TEXT, {{BYTES, BYTES}}},
 };
