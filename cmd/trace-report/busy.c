@@ -6,7 +6,7 @@
 #include "connection.h"
 #include "mem.h"
 
-/* The member with this name in an array; empty: there is none. */
+/* The member with this name in an array; empty: no member has it. */
 static struct slice find(struct slice array, struct slice name)
 {
 	struct slice member;
