@@ -280,7 +280,7 @@ static void print_causes(struct out *out, struct trace_causes *t, const char *na
 
 static void print_ledger(struct out *out, struct trace_causes *t, const char *name)
 {
-	measure_ledger(&t->tally, &t->requests, NULL);
+	measure_ledger(&t->tally, &t->requests);
 	note_dropped(&t->tally, name);
 	rows_write(out, &t->tally, &t->requests, opt.json);
 }

@@ -61,7 +61,11 @@ void causes_write_one(struct out *out, struct causes *c, uint64_t ns, const stru
 		i++;
 	if (i == c->requests.n)
 		return;
-	measure_ledger(&one, &c->requests, &c->requests.all[i]);
+	if (!c->ledger.requests)
+		ledger_start(&c->ledger, &c->requests);
+	ledger_request(&c->ledger, &c->requests.all[i]);
+	for (unsigned k = 0; k < c->ledger.n; k++)
+		tally_add(&one, TALLY_LEDGER, &c->requests.all[i], &c->ledger.entries[k]);
 	answer_tables_owed(out, &one, TALLY_LEDGER, terminal);
 	tally_free(&one);
 }
@@ -85,5 +89,7 @@ void causes_free(struct causes *c)
 	findings_free(&c->findings);
 	tally_free(&c->all);
 	tally_free(&c->hosts);
+	if (c->ledger.requests)
+		ledger_free(&c->ledger);
 	requests_free(&c->requests);
 }

@@ -12,6 +12,7 @@ struct causes {
 	struct tally all, hosts;
 	struct findings findings; /* of all */
 	struct inflight inflight;
+	struct ledger ledger; /* of single requests, once one was asked for */
 };
 
 /* Sees a span, with the number of its host; MAP_NONE: it has none. wanted: it is to be explained. */
@@ -33,7 +34,7 @@ static inline bool causes_any(const struct causes *c)
 	return c->findings.n && findings_doubt(c->findings.all) != DOUBT_MEANT;
 }
 
-/* Writes whom the request waited for that was read at this time, in ns; nothing if there is none. */
+/* Writes whom the request waited for that was read at this time, in ns; nothing if none was. */
 void causes_write_one(struct out *out, struct causes *c, uint64_t ns, const struct terminal *terminal);
 
 /* Writes the findings as lines of trace-causes -j: of all requests, then of those of each host, with "group". */

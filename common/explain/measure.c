@@ -287,13 +287,13 @@ void measure_trace(struct tally *t, struct requests *requests, const struct meas
 	free(order);
 }
 
-void measure_ledger(struct tally *t, struct requests *requests, const struct request *one)
+void measure_ledger(struct tally *t, struct requests *requests)
 {
 	struct ledger ledger;
 
 	ledger_start(&ledger, requests);
 	for (const struct request *q = requests->all; q < requests->all + requests->n; q++) {
-		if (one ? q != one : !q->wanted)
+		if (!q->wanted)
 			continue;
 		ledger_request(&ledger, q);
 		add_rows(t, TALLY_LEDGER, &ledger, q);

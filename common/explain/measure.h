@@ -15,5 +15,5 @@ struct measure_options {
 /* t is empty; its names are those of the requests. */
 void measure_trace(struct tally *t, struct requests *requests, const struct measure_options *options);
 
-/* Adds up the lives of all requests, finished or not, or of one, as rows of TALLY_LEDGER only. one: NULL: all. */
-void measure_ledger(struct tally *t, struct requests *requests, const struct request *one);
+/* Adds up the lives of all requests, finished or not, as rows of TALLY_LEDGER only. */
+void measure_ledger(struct tally *t, struct requests *requests);
