@@ -95,7 +95,7 @@ void spans_write_id(struct out *out, const struct spans *spans, const struct spa
 void spans_adopt(struct spans *spans, struct span *command, struct span *s)
 {
 	size_t n = s->text.len;
-	char id[64];
+	char id[64]; /* a letter and a number */
 
 	add_child(spans, command, s);
 	if (!s->parent)
