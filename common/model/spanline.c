@@ -392,13 +392,16 @@ static void read_value(struct json *j, struct spanline *l, const struct key *key
 	}
 }
 
-/* What is wrong with the times: their sums are to be exact. */
+/* What is wrong with the times, which are to add up exactly, and with their layers. */
 static const char *check(const struct spanline *l, bool has_life)
 {
 	uint64_t sum = 0;
 
 	if (!has_life)
 		return "life is missing";
+	for (unsigned i = 0; i < l->num_waits; i++)
+		if (l->waits[i].layer == LAYERS)
+			return "a wait is in no layer, or in one that is not known";
 	for (unsigned i = 0; i < LAYERS; i++)
 		if (l->layers[i] > l->life || __builtin_add_overflow(sum, l->layers[i], &sum))
 			return "a layer is longer than the life";
