@@ -360,17 +360,6 @@ static void see_entry(void *context, struct span *s, uint32_t before, const stru
 	story_add(&f->story, s, before, line, connection, named);
 }
 
-/* A measured.hold function. */
-static void see_held(void *context, const struct reactor *reactor, const struct reactors_interval *interval,
-		     const struct traceline *line)
-{
-	struct facts *f = context;
-
-	lcore_rows_hold(&f->lcores, reactor, interval, line);
-	if (f->wants_stories)
-		story_hold(&f->story, reactor, interval, line);
-}
-
 void facts_start(struct facts *f)
 {
 	struct measured *m = &f->measured;
@@ -379,10 +368,10 @@ void facts_start(struct facts *f)
 	m->explains = true;
 	m->context = f;
 	m->emit = see_span;
-	m->hold = see_held;
 	m->entry = f->wants_stories ? see_entry : NULL;
 	f->lcores.spans = &m->spans;
 	f->lcores.connections = &m->connections;
+	f->lcores.held = &m->held;
 	measured_start(m);
 	if (f->wants_stories)
 		story_start(&f->story, m, &f->terminal);

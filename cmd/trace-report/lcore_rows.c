@@ -14,8 +14,7 @@ static struct lcore_row *add_row(struct lcore_rows *rows, uint64_t lcore)
 {
 	struct lcore_row *row = table_put(&rows->map, lcore, rows->all, rows->n, rows->cap);
 
-	*row = (struct lcore_row){
-		.lcore = lcore, .last = rows->first, .longest.cause.fd = OUT_MEMORY, .now.cause.fd = OUT_MEMORY};
+	*row = (struct lcore_row){.lcore = lcore, .last = rows->first};
 	return row;
 }
 
@@ -26,38 +25,38 @@ static struct lcore_row *find_row(const struct lcore_rows *rows, uint64_t lcore)
 	return index == MAP_NONE ? NULL : &rows->all[index];
 }
 
-static void reset(struct lcore_silence *silence)
+struct cause {
+	const struct held *held;
+	struct lcore_silence *silence;
+};
+
+/* Takes a line of offcpusnoop as the cause of a silence, if it explains more than another one. */
+static void explain(void *context, const struct reactor *reactor, struct reactors_interval *interval, uint64_t ns)
 {
-	silence->begin = silence->ns = silence->held_from = silence->held_to = 0;
-	silence->cause.len = 0;
+	const struct cause *c = context;
+
+	(void)reactor;
+	if (ns <= c->silence->held)
+		return;
+	c->silence->held = ns;
+	c->silence->cause = held_text(c->held, interval);
 }
 
 /* The silence since the latest entry lasts until ns, unless the lcore has worked meanwhile. */
-static void measure_silence(struct lcore_row *row, uint64_t ns, bool is_work)
+static void measure_silence(struct lcore_rows *rows, struct lcore_row *row, uint64_t ns, bool is_work)
 {
+	const struct reactor *reactor = reactors_of(&rows->spans->reactors, row->lcore);
 	uint64_t begin = row->last;
-	struct lcore_silence *longest = &row->longest;
 
 	if (ns <= begin)
 		return;
 	if (ns - begin <= LCORES_ACTIVE_NS || is_work)
 		row->active += ns - begin;
-	if (ns - begin <= longest->ns || is_work)
+	if (ns - begin <= row->longest.ns || is_work)
 		return;
-	reset(longest);
-	longest->begin = begin;
-	longest->ns = ns - begin;
-	longest->held_from = row->now.held_from;
-	longest->held_to = row->now.held_to;
-	out_slice(&longest->cause, out_contents(&row->now.cause));
-}
-
-/* The time between `from` and `to` that is in another interval as well. */
-static uint64_t common(uint64_t from, uint64_t to, uint64_t other_from, uint64_t other_to)
-{
-	from = max_u64(from, other_from);
-	to = min_u64(to, other_to);
-	return to > from ? to - from : 0;
+	row->longest = (struct lcore_silence){.begin = begin, .ns = ns - begin};
+	if (reactor)
+		reactors_each(reactor, begin, ns, explain, &(struct cause){rows->held, &row->longest});
 }
 
 static void count_connection(struct lcore_rows *rows, const struct lcore_row *row, const struct traceline *line)
@@ -89,34 +88,10 @@ void lcore_rows_line(struct lcore_rows *rows, const struct traceline *line, uint
 		row = add_row(rows, lcore);
 	/* what the lcore did where entries are missing is not known */
 	if (!line->lost)
-		measure_silence(row, ns, rows->spans->is_work);
-	reset(&row->now);
+		measure_silence(rows, row, ns, rows->spans->is_work);
 	row->last = max_u64(row->last, ns);
 	row->entries++;
 	count_connection(rows, row, line);
-}
-
-/* Takes a line of offcpusnoop as the cause of a silence between two times, if it explains more than another one. */
-static void explain(struct lcore_silence *silence, uint64_t from, uint64_t to, const struct reactors_interval *interval,
-		    const struct traceline *line)
-{
-	if (common(from, to, interval->begin, interval->end) <= common(from, to, silence->held_from, silence->held_to))
-		return;
-	silence->held_from = interval->begin;
-	silence->held_to = interval->end;
-	silence->cause.len = 0;
-	reactors_write_away(&silence->cause, line);
-}
-
-void lcore_rows_hold(struct lcore_rows *rows, const struct reactor *reactor, const struct reactors_interval *interval,
-		     const struct traceline *line)
-{
-	struct lcore_row *row = find_row(rows, reactor->lcore);
-
-	if (!row)
-		return;
-	explain(&row->now, row->last, UINT64_MAX, interval, line);
-	explain(&row->longest, row->longest.begin, row->longest.begin + row->longest.ns, interval, line);
 }
 
 void lcore_rows_request(struct lcore_rows *rows, const struct span *s)
@@ -159,13 +134,12 @@ static int by_entries(const void *a, const void *b)
 struct lcore_cause lcore_rows_cause(const struct lcore_row *row)
 {
 	const struct lcore_silence *silence = &row->longest;
-	uint64_t end = silence->begin + silence->ns;
-	double share = ratio_part(common(silence->begin, end, silence->held_from, silence->held_to), silence->ns);
+	double share = ratio_part(silence->held, silence->ns);
 
 	/* a line that explains less than a tenth of a silence is not its cause */
 	if (share < 0.1)
 		return (struct lcore_cause){};
-	return (struct lcore_cause){out_contents(&silence->cause), share};
+	return (struct lcore_cause){silence->cause, share};
 }
 
 /* Sorts the uses, and sets those of the rows in their order. */
@@ -195,7 +169,7 @@ struct lcore_sum *lcore_rows_end(struct lcore_rows *rows)
 	for (size_t i = 0; i < rows->n; i++) {
 		struct lcore_row *row = &rows->all[i];
 
-		measure_silence(row, rows->last, false);
+		measure_silence(rows, row, rows->last, false);
 		sums[i].row = row;
 		sums[i].ns = rows->last - rows->first;
 	}
@@ -205,10 +179,6 @@ struct lcore_sum *lcore_rows_end(struct lcore_rows *rows)
 
 void lcore_rows_free(struct lcore_rows *rows)
 {
-	for (size_t i = 0; i < rows->n; i++) {
-		out_close(&rows->all[i].longest.cause);
-		out_close(&rows->all[i].now.cause);
-	}
 	map_free(&rows->map);
 	map_free(&rows->use_map);
 	free(rows->all);

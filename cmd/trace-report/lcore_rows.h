@@ -6,12 +6,14 @@
 #pragma once
 
 #include "connection.h"
+#include "held.h"
 #include "spans.h"
 
-/* All zero has no rows, except for the first two. */
+/* All zero has no rows, except for the first three. */
 struct lcore_rows {
 	const struct spans *spans;       /* of the same lines */
 	struct connections *connections; /* ditto */
+	const struct held *held;         /* ditto */
 
 	struct map map; /* by lcore */
 	struct lcore_row {
@@ -20,9 +22,9 @@ struct lcore_rows {
 		uint64_t active; /* ns */
 		struct lcore_silence {
 			uint64_t begin, ns;
-			struct out cause; /* text: what held the reactor longest in it, by a line of offcpusnoop */
-			uint64_t held_from, held_to; /* ns: its interval */
-		} longest, now;                      /* now: since the latest entry; begin and ns are not set */
+			struct slice cause; /* what held the reactor longest in it, by a line of offcpusnoop */
+			uint64_t held;      /* ns: for so long */
+		} longest;
 	} * all;
 	size_t n, cap;
 	uint64_t first, last; /* ns: entries */
@@ -37,10 +39,6 @@ struct lcore_rows {
 
 /* Reads a line that an lcore wrote, of a time in ns. */
 void lcore_rows_line(struct lcore_rows *rows, const struct traceline *line, uint64_t ns);
-
-/* A spans.held function's arguments, without its context. */
-void lcore_rows_hold(struct lcore_rows *rows, const struct reactor *reactor, const struct reactors_interval *interval,
-		     const struct traceline *line);
 
 /* A request has ended. */
 void lcore_rows_request(struct lcore_rows *rows, const struct span *s);

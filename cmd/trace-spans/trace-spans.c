@@ -199,14 +199,6 @@ static void tell_entry(void *context, struct span *s, uint32_t before, const str
 	story_add(&t->story, s, before, line, connection, named);
 }
 
-static void tell_held(void *context, const struct reactor *reactor, const struct reactors_interval *interval,
-		      const struct traceline *line)
-{
-	struct trace_spans *t = context;
-
-	story_hold(&t->story, reactor, interval, line);
-}
-
 static const char *handle_line(void *context, struct traceline *line, struct slice entry)
 {
 	struct trace_spans *t = context;
@@ -316,7 +308,6 @@ static void start(struct trace_spans *t)
 	m->emit = print_span;
 	m->stuck = opt.stuck_ns ? print_stuck : NULL;
 	m->entry = opt.story ? tell_entry : NULL;
-	m->hold = opt.story ? tell_held : NULL;
 	m->spans.stuck_ns = opt.stuck_ns;
 	measured_start(m);
 	if (opt.story)

@@ -5,12 +5,11 @@
 
 #include "count.h"
 #include "livenames.h"
-#include "minmax.h"
-#include "search.h"
 #include "table.h"
+#include "utf8.h"
 
-/* Names beyond these are not told apart: input may have any number of them. */
-enum { NAMES = 4096 };
+/* Names beyond these are not told apart: input may have any number of them. Texts have at most so many bytes. */
+enum { NAMES = 4096, TEXT = 95 };
 
 /* The process that has the CPU, else the call, else the reason, such as a quota; of an interrupt, its name. */
 static struct slice name_of(const struct traceline *line)
@@ -28,33 +27,41 @@ static struct slice name_of(const struct traceline *line)
 	return slice_of("unknown");
 }
 
-uint32_t held_cause(struct held *h, const struct traceline *line)
+/* Control characters are escaped; a text that is too long is truncated between two characters. */
+static struct slice text_of(struct held *h, const struct traceline *line)
 {
-	return intern_add_below(&h->names, name_of(line), NAMES);
+	struct slice text;
+
+	reactors_write_away(out_start(&h->text), line);
+	out_visible(out_start(&h->visible), out_contents(&h->text));
+	text = out_contents(&h->visible);
+	if (text.n > TEXT)
+		for (text.n = TEXT; text.n && utf8_continues(text.p[text.n]);)
+			text.n--;
+	return text;
 }
 
-static void add(struct held *h, uint32_t name, uint64_t ns)
+void held_cause(struct held *h, struct reactors_interval *interval, const struct traceline *line)
 {
+	interval->cause = intern_add_below(&h->names, name_of(line), NAMES);
+	interval->text = intern_add_below(&h->texts, text_of(h, line), NAMES);
+}
+
+static void add(void *context, const struct reactor *reactor, struct reactors_interval *interval, uint64_t ns)
+{
+	struct held *h = context;
+	uint32_t name = interval->cause;
 	size_t *place = table_at(h->places, h->num_places, h->cap_places, (uint32_t)(name + 1));
 
+	(void)reactor;
+	if (interval->kind != h->kind)
+		return;
 	if (*place >= h->num_sums || h->sums[*place].name != name) {
 		*place = h->num_sums;
 		h->sums = mem_room(h->sums, h->num_sums, &h->cap_sums);
 		h->sums[h->num_sums++] = (struct held_sum){name, 0};
 	}
 	h->sums[*place].ns += ns;
-}
-
-static void gather(struct held *h, const struct reactor *reactor, uint64_t from, uint64_t to, enum reactors_kind kind)
-{
-	for (size_t i = search_first(k, reactor->n, reactor->parts[k].end > from); i < reactor->n; i++) {
-		const struct reactors_interval *part = &reactor->parts[i];
-
-		if (part->begin >= to)
-			break;
-		if (part->kind == kind)
-			add(h, part->cause, min_u64(part->end, to) - max_u64(part->begin, from));
-	}
 }
 
 static int longest_first(const void *a, const void *b)
@@ -66,12 +73,9 @@ static int longest_first(const void *a, const void *b)
 
 void held_find(struct held *h, const struct span *s, enum reactors_kind kind)
 {
-	const struct reactor *reactor = reactors_of_span(&h->spans->reactors, s, s->lcore);
-	uint64_t until = life_is_lost(h->spans, s) ? s->last : life_until(h->spans, s);
-
 	h->num_sums = 0;
-	if (reactor)
-		gather(h, reactor, s->first, until, kind);
+	h->kind = kind;
+	life_held(h->spans, s, add, h);
 	if (h->num_sums)
 		qsort(h->sums, h->num_sums, sizeof(*h->sums), longest_first);
 }
@@ -81,9 +85,17 @@ struct slice held_name(const struct held *h, uint32_t name)
 	return name == MAP_NONE ? slice_of("others") : h->names.all[name];
 }
 
+struct slice held_text(const struct held *h, const struct reactors_interval *interval)
+{
+	return interval->text == MAP_NONE ? held_name(h, interval->cause) : h->texts.all[interval->text];
+}
+
 void held_free(struct held *h)
 {
 	free(h->sums);
 	free(h->places);
 	intern_free(&h->names);
+	intern_free(&h->texts);
+	out_close(&h->text);
+	out_close(&h->visible);
 }

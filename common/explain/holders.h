@@ -25,12 +25,7 @@ struct holders_span {
 	uint32_t who; /* see holders_who() */
 	struct holders_fact *facts;
 	size_t num_facts, cap_facts;
-	/* for story.c: by state */
-	struct holders_entry {
-		uint64_t sequence; /* as spans.lines */
-		uint64_t lcore;
-		size_t at; /* in span.kept */
-	} * entries;
+	size_t *entries; /* for story.c: by state, in span.kept */
 	size_t n, cap;
 };
 

@@ -43,9 +43,8 @@ static void keep_held(void *context, const struct reactor *reactor, struct react
 {
 	struct measured *m = context;
 
-	if (m->hold)
-		m->hold(m->context, reactor, interval, line);
-	interval->cause = held_cause(&m->held, line);
+	(void)reactor;
+	held_cause(&m->held, interval, line);
 }
 
 static void emit(void *context, const struct span *s)

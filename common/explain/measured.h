@@ -25,9 +25,6 @@ struct measured {
 	/* gets each entry of a span, with what connections_find() says of it */
 	void (*entry)(void *context, struct span *span, uint32_t before, const struct traceline *line,
 		      uint32_t connection, size_t named);
-	/* gets each line of a reactor that counts */
-	void (*hold)(void *context, const struct reactor *reactor, const struct reactors_interval *interval,
-		     const struct traceline *line);
 
 	struct intern types, states;
 	struct spans spans; /* lines go to spans_line() */

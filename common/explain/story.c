@@ -9,7 +9,6 @@
 #include "mem.h"
 #include "palette.h"
 #include "sentences.h"
-#include "search.h"
 #include "self_time.h"
 #include "table.h"
 #include "utf8.h"
@@ -39,7 +38,6 @@ void story_start(struct story *story, struct measured *m, const struct terminal 
 				.terminal = terminal,
 				.columns.shortens = terminal->width < TERMINAL_WIDE,
 				.text.fd = OUT_MEMORY,
-				.cause.fd = OUT_MEMORY,
 				.row.fd = OUT_MEMORY,
 				.sentences.fd = OUT_MEMORY};
 	for (enum shorttext_column i = 0; i < SHORTTEXT_COLUMNS; i++) {
@@ -131,55 +129,17 @@ void story_add(struct story *story, struct span *s, uint32_t before, const struc
 	       size_t named)
 {
 	struct holders_span *area = holders_of(s);
-	struct holders_entry *entry;
 
 	if (before == MAP_NONE)
 		area->n = 0;
 	/* in a span of SPANS_STATES states, each further one replaces the last one */
 	if (area->n == s->n)
-		s->kept.len = area->entries[--area->n].at;
+		s->kept.len = area->entries[--area->n];
 	area->entries = mem_room(area->entries, area->n, &area->cap);
-	entry = &area->entries[area->n++];
-	*entry = (struct holders_entry){story->spans->lines, s->last_lcore, s->kept.len};
+	area->entries[area->n++] = s->kept.len;
 	/* the heading comes first */
 	story->columns.has_times |= line->time.p != NULL;
 	keep_line(&s->kept, line, connection, named);
-}
-
-/* Control characters are escaped; a cause that is too long is truncated between two characters. */
-static void keep_cause(struct story *story, struct story_held *held, const struct traceline *line)
-{
-	size_t n;
-
-	story->text.len = story->cause.len = 0;
-	reactors_write_away(&story->text, line);
-	out_visible(&story->cause, out_contents(&story->text));
-	n = story->cause.len;
-	if (n >= STORY_CAUSE)
-		for (n = STORY_CAUSE - 1; n && utf8_continues(story->cause.buf[n]);)
-			n--;
-	*(char *)mempcpy(held->cause, story->cause.buf, n) = 0;
-}
-
-void story_hold(struct story *story, const struct reactor *reactor, const struct reactors_interval *interval,
-		const struct traceline *line)
-{
-	size_t index = reactor - story->spans->reactors.all;
-	struct story_ring *ring;
-	struct story_held *held;
-
-	ring = &(*table_at(story->reactors, story->num_reactors, story->cap_reactors, index))[interval->kind];
-	if (ring->n < STORY_KEPT)
-		ring->all = mem_room(ring->all, ring->n, &ring->cap);
-	held = &ring->all[ring->n % STORY_KEPT];
-	if (ring->n >= STORY_KEPT)
-		ring->dropped = held->sequence;
-	ring->n++;
-	*held = (struct story_held){};
-	held->sequence = story->spans->lines;
-	held->begin = interval->begin;
-	held->end = interval->end;
-	keep_cause(story, held, line);
 }
 
 /* A row as far as the terminal has room for it. */
@@ -250,9 +210,8 @@ static void put_wait(struct story *story, struct out *out, size_t entry, uint64_
 static void put_entry(struct story *story, struct out *out, const struct waits_entry *e)
 {
 	const struct span *s = e->span;
-	const struct holders_entry *entry = &holders_of(s)->entries[e->state];
-	size_t n = (e->state + 1 < s->n ? entry[1].at : s->kept.len) - entry->at;
-	uint32_t connection = load_line(&story->line, (struct slice){s->kept.buf + entry->at, n});
+	const size_t *at = &holders_of(s)->entries[e->state], n = (e->state + 1 < s->n ? at[1] : s->kept.len) - *at;
+	uint32_t connection = load_line(&story->line, (struct slice){s->kept.buf + *at, n});
 
 	story->line.tpoint = story->spans->states->all[s->states[e->state].state];
 	/* no entry says which command a request is */
@@ -268,51 +227,24 @@ static void add_aside(struct story *story, struct story_aside aside)
 	story->asides[story->num_asides++] = aside;
 }
 
-/* Gathers the intervals before end whose lines have a sequence between from and to, each once per story. */
-static void gather_held(struct story *story, const struct story_ring *ring, uint64_t lcore, uint64_t from, uint64_t to,
-			uint64_t end)
+/* Once per story. */
+static void add_held(void *context, const struct reactor *reactor, struct reactors_interval *interval, uint64_t ns)
 {
-	uint64_t kept = ring->n < STORY_KEPT ? ring->n : STORY_KEPT, first = ring->n - kept;
+	struct story *story = context;
 
-	story->is_lost |= ring->dropped >= from;
-	first += search_first(i, kept, ring->all[(first + i) % STORY_KEPT].sequence >= from);
-	for (; first < ring->n; first++) {
-		struct story_held *held = &ring->all[first % STORY_KEPT];
-
-		if (held->sequence > to)
-			return;
-		if (held->latest_story == story->num_stories || held->begin >= end)
-			continue;
-		held->latest_story = story->num_stories;
-		add_aside(story, (struct story_aside){held->sequence, lcore, held->end, held, NULL});
-	}
+	(void)ns;
+	if (interval->mark == story->num_stories)
+		return;
+	interval->mark = story->num_stories;
+	add_aside(story, (struct story_aside){reactor->lcore, interval->end, interval, NULL});
 }
 
 /* Gathers what held the span's reactors, and its disk I/O. */
 static void gather_asides(struct story *story, const struct span *s)
 {
-	const struct spans *spans = story->spans;
-	uint64_t end = life_until(spans, s);
-
-	for (size_t i = 0; i < s->n; i++) {
-		const struct holders_entry *entry = &holders_of(s)->entries[i];
-		const struct reactor *reactor = reactors_of_span(&spans->reactors, s, entry->lcore);
-		uint64_t to = UINT64_MAX;
-
-		if (!reactor)
-			continue;
-		if (i + 1 < s->n)
-			to = entry[1].sequence;
-		else if (!life_is_open(spans, s))
-			break;
-		/* if held is 0, no interval is missing, even if the ring has overwritten some */
-		for (unsigned kind = 0; kind < REACTORS_KINDS; kind++)
-			if (to == UINT64_MAX || s->held.ns[kind])
-				gather_held(story, &story->reactors[reactor - spans->reactors.all][kind], entry->lcore,
-					    entry->sequence, to, i + 1 < s->n ? UINT64_MAX : end);
-	}
+	life_held(story->spans, s, add_held, story);
 	if (s->disk.found == DISK_ONE)
-		add_aside(story, (struct story_aside){s->disk.order, s->last_lcore, s->disk.end, NULL, s});
+		add_aside(story, (struct story_aside){s->last_lcore, s->disk.end, NULL, s});
 	for (const struct span *child = s->child; child; child = child->next)
 		gather_asides(story, child);
 }
@@ -329,11 +261,13 @@ static int longest_first(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-static int by_line(const void *a, const void *b)
+static int by_end(const void *a, const void *b)
 {
 	const struct story_aside *x = a, *y = b;
 
-	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return (x->lcore > y->lcore) - (x->lcore < y->lcore);
 }
 
 /* Gathers the lines that are printed among the entries, and writes how many are left out. */
@@ -341,10 +275,7 @@ static void find_asides(struct story *story, struct out *out, const struct span 
 {
 	story->num_stories++;
 	story->num_asides = 0;
-	story->is_lost = false;
 	gather_asides(story, s);
-	if (story->is_lost)
-		out_printf(out, "its reactor was held often: only the latest %d times are kept\n", STORY_KEPT);
 	if (story->num_asides > STORY_HELD) {
 		qsort(story->asides, story->num_asides, sizeof(*story->asides), longest_first);
 		out_printf(out, "its reactor was held %zu times: these are the longest %d\n", story->num_asides,
@@ -352,7 +283,7 @@ static void find_asides(struct story *story, struct out *out, const struct span 
 		story->num_asides = STORY_HELD;
 	}
 	if (story->num_asides)
-		qsort(story->asides, story->num_asides, sizeof(*story->asides), by_line);
+		qsort(story->asides, story->num_asides, sizeof(*story->asides), by_end);
 }
 
 /* Prints a line in the columns of an entry, without a wait, with the time at which the interval ended. */
@@ -366,7 +297,7 @@ static void put_aside(struct story *story, struct out *out, const struct story_a
 	out_us(&story->text, aside->ns);
 	out_printf(text, "%*.*s ", story->columns.widths[SHORTTEXT_US], (int)story->text.len, story->text.buf);
 	if (aside->held) {
-		out_text(text, aside->held->cause);
+		out_slice(text, held_text(&story->measured->held, aside->held));
 		out_text(text, " for ");
 		out_duration_text(text, aside->held->end - aside->held->begin);
 	} else {
@@ -469,9 +400,8 @@ void story_write(struct story *story, struct out *out, const struct span *s)
 	put_collected(story, out);
 	for (size_t i = 0; i < waits->n; i++) {
 		const struct waits_entry *e = &waits->entries[i];
-		uint64_t sequence = holders_of(e->span)->entries[e->state].sequence;
 
-		for (; aside < story->num_asides && story->asides[aside].sequence < sequence; aside++)
+		for (; aside < story->num_asides && story->asides[aside].ns <= waits_state(waits, i)->ns; aside++)
 			put_aside(story, out, &story->asides[aside]);
 		put_step(story, out, i);
 		put_leg(story, &story->sentences, e, leg);
@@ -489,14 +419,9 @@ void story_write(struct story *story, struct out *out, const struct span *s)
 
 void story_free(struct story *story)
 {
-	for (size_t i = 0; i < story->num_reactors; i++)
-		for (unsigned kind = 0; kind < REACTORS_KINDS; kind++)
-			free(story->reactors[i][kind].all);
-	free(story->reactors);
 	waits_free(&story->waits);
 	free(story->asides);
 	out_close(&story->text);
-	out_close(&story->cause);
 	out_close(&story->row);
 	out_close(&story->sentences);
 	traceline_free(&story->line);

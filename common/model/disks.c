@@ -125,8 +125,7 @@ static struct span *find(const struct disks *d, struct span *const *all, const s
 }
 
 /* Looks up the bdev I/Os that a line fits. It matches only if there is exactly one. */
-static void match(struct disks *d, struct span *const *all, const struct disk_line *c, struct slice name,
-		  uint64_t order)
+static void match(struct disks *d, struct span *const *all, const struct disk_line *c, struct slice name)
 {
 	struct span *only = NULL;
 	bool unclear = false;
@@ -147,14 +146,12 @@ static void match(struct disks *d, struct span *const *all, const struct disk_li
 		return;
 	only->disk = (struct disks_span){.begin = c->ns - c->latency > only->first ? c->ns - c->latency : only->first,
 					 .end = c->ns,
-					 .order = order,
 					 .name = intern_add(&d->names, name),
 					 .found = DISK_ONE,
 					 .open = true};
 }
 
-const char *disks_line(struct disks *d, struct span *const *all, const struct traceline *line, uint64_t ns,
-		       uint64_t order)
+const char *disks_line(struct disks *d, struct span *const *all, const struct traceline *line, uint64_t ns)
 {
 	struct disk_line c = {.ns = ns, .type = traceline_string(traceline_arg(line, LIVE_TYPE))};
 	struct slice latency = traceline_arg(line, LIVE_LATENCY);
@@ -169,7 +166,7 @@ const char *disks_line(struct disks *d, struct span *const *all, const struct tr
 		return LIVE_LATENCY " is not a number of microseconds";
 	/* a request without blocks, such as a flush, matches no bdev I/O */
 	if (c.bytes && c.latency <= ns)
-		match(d, all, &c, traceline_string(traceline_arg(line, LIVE_DISK)), order);
+		match(d, all, &c, traceline_string(traceline_arg(line, LIVE_DISK)));
 	return NULL;
 }
 

@@ -16,7 +16,6 @@ struct span;
 /* The area of a span, of a bdev I/O: the I/O of a disk below it. */
 struct disks_span {
 	uint64_t begin, end; /* ns: issue and completion */
-	uint64_t order;      /* of its line, as spans.lines */
 	uint32_t name;       /* of the disk, in names */
 	enum {
 		DISK_NONE,
@@ -45,8 +44,7 @@ bool disks_is(struct slice tpoint);
 void disks_open(struct disks *d, struct span *const *all, struct span *s);
 void disks_close(struct disks *d, struct span *s);
 
-/* Reads a line. ns: its time; order: its position among all lines. Returns NULL, or what is wrong with it. */
-const char *disks_line(struct disks *d, struct span *const *all, const struct traceline *line, uint64_t ns,
-		       uint64_t order);
+/* Reads a line. ns: its time. Returns NULL, or what is wrong with it. */
+const char *disks_line(struct disks *d, struct span *const *all, const struct traceline *line, uint64_t ns);
 
 void disks_free(struct disks *d);

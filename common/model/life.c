@@ -104,8 +104,8 @@ uint64_t life_until(const struct spans *spans, const struct span *s)
 		return spans->now;
 	end = seen_latest(&spans->seen, s->source);
 	reactor = reactors_of_span(&spans->reactors, s, s->last_lcore);
-	if (reactor && reactor->after.entry == end && reactor->after.stopped)
-		end = reactor->after.stopped;
+	if (reactor && reactor->entry == end && reactor->stopped)
+		end = reactor->stopped;
 	return max_u64(end, spans->passed);
 }
 
@@ -119,15 +119,27 @@ uint64_t life_to_reply(const struct spans *spans, const struct span *s)
 	return s->age + (min_u64(s->reply.start, life_until(spans, s)) - s->first);
 }
 
-uint64_t life_held(const struct spans *spans, const struct span *s, enum reactors_kind kind)
+void life_held(const struct spans *spans, const struct span *s, reactors_part *part, void *context)
 {
-	const struct reactor *reactor = reactors_of_span(&spans->reactors, s, s->last_lcore);
-	uint64_t end = life_until(spans, s), ns = s->held.ns[kind];
+	uint64_t from = s->first, until;
 
-	if (!reactor || !reaches_end(spans, s) || end == s->last)
-		return ns;
-	ns += reactor->held[kind] - s->held.before[kind];
-	return reactor->after.entry == end ? ns - reactor->after.held[kind] : ns;
+	if (!spans->reactors.n)
+		return;
+	until = life_is_lost(spans, s) ? s->last : life_until(spans, s);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct span_state *at = &s->states[i], *next = i + 1 < s->n ? at + 1 : NULL;
+		uint64_t to = next ? next->ns : until;
+		const struct reactor *reactor = NULL;
+
+		/* it is on an lcore until its next entry */
+		if (next && next->lcore == at->lcore)
+			continue;
+		if (at->lcore != MAP_NONE)
+			reactor = reactors_of_span(&spans->reactors, s, spans->lcores.all[at->lcore].number);
+		if (reactor)
+			reactors_each(reactor, from, to, part, context);
+		from = to;
+	}
 }
 
 bool life_is_longer(const struct spans *spans, const struct span *s)

@@ -43,10 +43,10 @@ uint64_t life_ns(const struct spans *spans, const struct span *s);
 uint64_t life_to_reply(const struct spans *spans, const struct span *s);
 
 /*
- * ns until then, or until its own last entry if its end is lost, for which the reactors of its entries were held,
- * modulo 2^64.
+ * Passes on the times for which the reactors of its entries were held, until then, or until its own last entry if its
+ * end is lost. See spans.has_lcores.
  */
-uint64_t life_held(const struct spans *spans, const struct span *s, enum reactors_kind kind);
+void life_held(const struct spans *spans, const struct span *s, reactors_part *part, void *context);
 
 /*
  * Whether it lives longer than that, by an unknown time: it is open, its end is lost, or the time of its creation is

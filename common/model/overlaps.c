@@ -54,20 +54,22 @@ static uint64_t time_of_disks(struct overlaps *overlaps, const struct span *s, u
 	return ns;
 }
 
-/* Limits a time to the life: lines may contradict each other, or be some nanoseconds off. */
-static uint64_t within(uint64_t ns, uint64_t life)
+static void add_held(void *context, const struct reactor *reactor, struct reactors_interval *interval, uint64_t ns)
 {
-	return (int64_t)ns < 0 ? 0 : min_u64(ns, life);
+	struct overlaps *overlaps = context;
+
+	(void)reactor;
+	overlaps->parts[interval->kind == REACTORS_OFF_CPU ? OVERLAP_OFF_CPU : OVERLAP_IRQ] += ns;
 }
 
 void overlaps_measure(struct overlaps *overlaps, const struct spans *spans, const struct span *s)
 {
 	const struct span_state *state = &s->states[s->n - 1];
-	uint64_t last = life_until(spans, s), life = last - s->first, *parts = overlaps->parts;
+	uint64_t last = life_until(spans, s);
 
-	parts[OVERLAP_OFF_CPU] = within(life_held(spans, s, REACTORS_OFF_CPU), life);
-	parts[OVERLAP_IRQ] = within(life_held(spans, s, REACTORS_IRQ), life - parts[OVERLAP_OFF_CPU]);
-	parts[OVERLAP_DISK] = spans->disks.any ? time_of_disks(overlaps, s, last) : 0;
+	overlaps->parts[OVERLAP_OFF_CPU] = overlaps->parts[OVERLAP_IRQ] = 0;
+	life_held(spans, s, add_held, overlaps);
+	overlaps->parts[OVERLAP_DISK] = spans->disks.any ? time_of_disks(overlaps, s, last) : 0;
 	for (unsigned i = 0; i < OVERLAPS; i++) {
 		overlaps->known[i] = spans->coverage.tools[overlaps_tools[i]].any;
 		overlaps->covered[i] = coverage_has(spans, s, overlaps_tools[i]);

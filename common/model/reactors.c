@@ -98,7 +98,8 @@ const char *reactors_line(struct reactors *r, const struct traceline *line, uint
 	if (r->n > n)
 		**reactor = (struct reactor){.lcore = lcore, .pid = pid};
 	length = ns_of(r, ticks, line, ns, kernel_ns);
-	interval->cause = MAP_NONE;
+	interval->cause = interval->text = MAP_NONE;
+	interval->mark = 0;
 	interval->begin = length < ns ? ns - length : 0;
 	interval->end = ns;
 	interval->late = slice_is(traceline_arg(line, LIVE_LATE), "true");
@@ -133,7 +134,6 @@ static void add_part(struct reactor *reactor, struct reactors_interval part)
 	memmove(reactor->parts + i + 1, reactor->parts + i, (reactor->n - i) * sizeof(part));
 	reactor->parts[i] = part;
 	reactor->n++;
-	reactor->held[part.kind] += part.end - part.begin;
 }
 
 /* Removes all parts from a time, which they may reach beyond. */
@@ -142,8 +142,8 @@ static void clear(struct reactor *reactor, uint64_t begin, uint64_t end)
 	size_t from = first_after(reactor, begin), to = from;
 	struct reactors_interval before, after;
 
-	for (; to < reactor->n && reactor->parts[to].begin < end; to++)
-		reactor->held[reactor->parts[to].kind] -= reactor->parts[to].end - reactor->parts[to].begin;
+	while (to < reactor->n && reactor->parts[to].begin < end)
+		to++;
 	if (to == from)
 		return;
 	before = reactor->parts[from];
@@ -193,23 +193,16 @@ static void add(struct reactor *reactor, struct reactors_interval interval)
 
 void reactors_hold(struct reactor *reactor, struct reactors_interval interval, uint64_t entry)
 {
-	uint64_t ran = interval.begin > entry && !interval.late ? interval.begin - entry : 0, before[REACTORS_KINDS];
+	uint64_t ran = interval.begin > entry && !interval.late ? interval.begin - entry : 0;
 
-	memcpy(before, reactor->held, sizeof(before));
 	add(reactor, interval);
-	if (reactor->after.entry != entry)
-		memset(&reactor->after, 0, sizeof(reactor->after));
-	reactor->after.entry = entry;
-	if (interval.end <= entry)
-		return;
+	if (reactor->entry != entry)
+		reactor->stopped = 0;
+	reactor->entry = entry;
 	/* it has not run since the entry: that may be the last one therefore */
-	if (interval.kind == REACTORS_OFF_CPU && interval.goes_on && ran <= (interval.end - interval.begin) / 10)
-		reactor->after.stopped = interval.end;
-	for (unsigned i = 0; i < REACTORS_KINDS; i++) {
-		uint64_t added = reactor->held[i] - before[i], after = interval.end - entry;
-
-		reactor->after.held[i] += (int64_t)added < (int64_t)after ? added : after;
-	}
+	if (interval.end > entry && interval.kind == REACTORS_OFF_CPU && interval.goes_on &&
+	    ran <= (interval.end - interval.begin) / 10)
+		reactor->stopped = interval.end;
 }
 
 struct reactor *reactors_of_span(const struct reactors *r, const struct span *s, uint64_t lcore)
@@ -219,21 +212,25 @@ struct reactor *reactors_of_span(const struct reactors *r, const struct span *s,
 	return reactor && (!reactor->has_source || reactor->source == s->source) ? reactor : NULL;
 }
 
-void reactors_entry(struct reactors *r, struct span *s, uint64_t lcore)
+void reactors_each(const struct reactor *reactor, uint64_t from, uint64_t to, reactors_part *part, void *context)
 {
-	struct reactor *reactor = s->n ? reactors_of(r, s->last_lcore) : NULL;
+	for (size_t i = first_after(reactor, from); i < reactor->n && reactor->parts[i].begin < to; i++) {
+		struct reactors_interval *p = &reactor->parts[i];
 
-	if (reactor && reactor->has_source && reactor->source != s->source) {
-		r->elsewhere++;
-	} else if (reactor) {
-		reactor->has_source = true;
-		reactor->source = s->source;
-		for (unsigned i = 0; i < REACTORS_KINDS; i++)
-			s->held.ns[i] += reactor->held[i] - s->held.before[i];
+		part(context, reactor, p, min_u64(p->end, to) - max_u64(p->begin, from));
 	}
-	reactor = reactors_of(r, lcore);
-	for (unsigned i = 0; i < REACTORS_KINDS; i++)
-		s->held.before[i] = reactor ? reactor->held[i] : 0;
+}
+
+void reactors_entry(struct reactors *r, const struct span *s)
+{
+	struct reactor *reactor = reactors_of(r, s->last_lcore);
+
+	if (!reactor)
+		return;
+	r->elsewhere += reactor->has_source && reactor->source != s->source;
+	if (!reactor->has_source)
+		reactor->source = s->source;
+	reactor->has_source = true;
 }
 
 static void put_if(struct out *out, const char *before, struct slice text)

@@ -19,20 +19,12 @@ enum reactors_kind {
 	REACTORS_KINDS
 };
 
-/*
- * The area of a span: ns for which the reactors of its entries were held, up to the last entry, and reactor.held at
- * that entry, both modulo 2^64. So the cost of a reactor's line does not depend on the number of open spans.
- */
-struct reactors_span {
-	uint64_t ns[REACTORS_KINDS], before[REACTORS_KINDS];
-};
-
 /* An interval in ns. */
 struct reactors_interval {
 	enum reactors_kind kind;
 	uint64_t begin, end;
 	bool late, goes_on; /* it started before the recording, and ended after it */
-	uint32_t cause;     /* the caller's */
+	uint32_t cause, text, mark; /* the caller's; mark: 0 at first */
 };
 
 /* Of each reactor, at least so many latest parts of intervals are known. A later line may overlap the last of these. */
@@ -40,14 +32,9 @@ enum { REACTORS_KEPT = 65536, REACTORS_RECENT = 64 };
 
 struct reactor {
 	uint64_t lcore, pid;
-	/* ns so far: the sum of parts */
-	uint64_t held[REACTORS_KINDS];
-	/* ns: of that, what is after the latest entry, and until when it did not run since; 0: it ran */
-	struct {
-		uint64_t entry, held[REACTORS_KINDS], stopped;
-	} after;
-	bool has_source; /* source is set */
-	uint32_t source; /* in seen.names: of the entries that its times apply to */
+	uint64_t entry, stopped; /* ns: the latest entry, and until when it did not run since; 0: it ran */
+	bool has_source;         /* source is set */
+	uint32_t source;         /* in seen.names: of the entries that its times apply to */
 	/* disjoint, in the order of time: time in several intervals is part of the one that counts */
 	struct reactors_interval *parts;
 	size_t n, cap;
@@ -85,12 +72,12 @@ bool reactors_away(const struct traceline *line, uint64_t *ticks, uint64_t *ns);
 /*
  * Adds an interval to the time that the reactor was held. Time off the CPU counts rather than interrupts, and an
  * interrupt rather than one that it interrupted, whose line is later. entry: ns of the latest entry that its times
- * apply to; what is after that is stored apart, as it may be the last one.
+ * apply to.
  */
 void reactors_hold(struct reactor *reactor, struct reactors_interval interval, uint64_t entry);
 
-/* Sees an entry of a span on this lcore, where it is until the next one; its last one was on s->last_lcore, if any. */
-void reactors_entry(struct reactors *r, struct span *s, uint64_t lcore);
+/* Sees that a span has another entry; its last one was on s->last_lcore. */
+void reactors_entry(struct reactors *r, const struct span *s);
 
 /* The reactor of an lcore; NULL: no line was about it. */
 static inline struct reactor *reactors_of(const struct reactors *r, uint64_t lcore)
@@ -102,6 +89,13 @@ static inline struct reactor *reactors_of(const struct reactors *r, uint64_t lco
 
 /* The same, but NULL if its times do not apply to the entries of this span. */
 struct reactor *reactors_of_span(const struct reactors *r, const struct span *s, uint64_t lcore);
+
+/* The part of an interval between two times, in ns. */
+typedef void reactors_part(void *context, const struct reactor *reactor, struct reactors_interval *interval,
+			   uint64_t ns);
+
+/* Passes on the parts that are between two times, in the order of time. */
+void reactors_each(const struct reactor *reactor, uint64_t from, uint64_t to, reactors_part *part, void *context);
 
 /* Writes the cause, as in "preempted by stress-ng (77)". Texts from the line stay as written in JSON. */
 void reactors_write(struct out *out, const struct traceline *line);

@@ -65,7 +65,6 @@ struct span {
 	struct disks_span disk; /* below a bdev I/O */
 	struct ending_span end;
 	struct lcores_silent silent; /* the longest silence between two of its entries */
-	struct reactors_span held;
 	struct replies_span reply;
 	/* of a command, or a request: its queue of remote.h, from 1 on, and its number there; queue 0: none */
 	struct span_place {

@@ -213,8 +213,8 @@ static void add_state(struct spans *spans, struct span *s, const struct tracelin
 		spans->beyond++;
 	}
 	number_decimal(line->lcore, &lcore);
-	if (spans->reactors.n)
-		reactors_entry(&spans->reactors, s, lcore);
+	if (spans->reactors.n && last)
+		reactors_entry(&spans->reactors, s);
 	s->last_lcore = lcore;
 	disks_close(&spans->disks, s);
 	s->states = mem_room(s->states, s->n, &s->cap);
@@ -342,7 +342,7 @@ static const char *see_disk(struct spans *spans, const struct traceline *line, u
 		if (may_have_disk(spans, store->all[i]))
 			disks_open(disks, store->all, store->all[i]);
 	disks->any = true;
-	return disks_line(disks, store->all, line, ns, spans->lines);
+	return disks_line(disks, store->all, line, ns);
 }
 
 static const char *see_reactor(struct spans *spans, const struct traceline *line, uint64_t ns)
