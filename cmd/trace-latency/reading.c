@@ -20,12 +20,11 @@ static void add_span(void *context, const struct span *s)
 }
 
 /* A spans.entry function. */
-static void see_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
+static void see_entry(void *context, struct span *s, uint32_t before, const struct traceline *line)
 {
 	struct reading *r = context;
 	size_t arg;
 
-	(void)text;
 	if (before == MAP_NONE) {
 		s->connection = connections_find(&r->connections, line, &arg);
 		s->above = MAP_NONE;
@@ -48,11 +47,12 @@ static const char *add_line(void *context, struct traceline *line, struct slice 
 	struct reading *r = context;
 	const struct intern *states = &r->sums.rows.states;
 
+	(void)text;
 	if (states->n == ROWS_STATES && intern_get(states, line->tpoint) == MAP_NONE)
 		return "more than 65535 tracepoints";
 	if (r->wants_wall)
 		see_wall(r, line);
-	return spans_line(&r->spans, line, text);
+	return spans_line(&r->spans, line);
 }
 
 /* Each file has its own addresses and times. */

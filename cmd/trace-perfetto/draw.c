@@ -208,14 +208,13 @@ static void draw_depth(struct draw *d, const struct span *s, const struct tracel
 }
 
 /* For spans.entry. */
-static void draw_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
+static void draw_entry(void *context, struct span *s, uint32_t before, const struct traceline *line)
 {
 	struct draw *d = context;
 	struct annotations *a = &d->packets.annotations;
 	struct drawn *drawn = s->tool;
 	bool first = before == MAP_NONE;
 
-	(void)text;
 	d->is_state = true;
 	d->arrow = first ? arrow_to_lcore(s) : 0;
 	if (first) {
@@ -497,6 +496,7 @@ const char *draw_line(void *context, struct traceline *line, struct slice text)
 	uint64_t ns;
 	const char *error = traceline_time(line, &ns);
 
+	(void)text;
 	if (error)
 		return error;
 	packets_line(&d->packets, line, ns);
@@ -504,7 +504,7 @@ const char *draw_line(void *context, struct traceline *line, struct slice text)
 	d->is_state = d->is_held = false;
 	d->arrow = 0;
 	note_connection(d, line, ns);
-	error = spans_line(&d->spans, line, text);
+	error = spans_line(&d->spans, line);
 	if (error || d->is_held || (d->is_state && !d->entries))
 		return error;
 	return draw_other(d, line, ns);

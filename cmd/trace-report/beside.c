@@ -66,7 +66,7 @@ uint64_t beside_tsc(const struct beside *b)
 	return first ? first->next.tsc : UINT64_MAX;
 }
 
-struct traceline *beside_next(struct beside *b, const struct us *us, uint64_t base, struct slice *text)
+struct traceline *beside_next(struct beside *b, const struct us *us, uint64_t base)
 {
 	struct beside_source *s = first_of(b);
 	struct traceline *line = &s->next;
@@ -77,7 +77,6 @@ struct traceline *beside_next(struct beside *b, const struct us *us, uint64_t ba
 	line->us = line->has_ns ? line->us : slice_of("-");
 	if (!line->source.p)
 		line->source = slice_of(s->name);
-	*text = s->text;
 	return line;
 }
 

@@ -29,7 +29,7 @@ void beside_add(struct beside *b, int fd, const char *path);
 uint64_t beside_tsc(const struct beside *b);
 
 /* The next line, with its time since the ticks `base`; valid until beside_pass() reads the one after it. */
-struct traceline *beside_next(struct beside *b, const struct us *us, uint64_t base, struct slice *text);
+struct traceline *beside_next(struct beside *b, const struct us *us, uint64_t base);
 void beside_pass(struct beside *b);
 
 /* Prints what is wrong with the next line. */

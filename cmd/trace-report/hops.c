@@ -482,7 +482,7 @@ static bool read_lives(struct lives *l, struct hops *h)
 		const char *error;
 
 		complete_line(l, &j);
-		error = spans_line(&l->spans, j.line, (struct slice){"", 0});
+		error = spans_line(&l->spans, j.line);
 		if (error) {
 			warnx("%s: entry left out: %s", h->m.sides[j.source].file, error);
 			good = false;

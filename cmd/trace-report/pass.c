@@ -34,7 +34,7 @@ struct pass {
 };
 
 /* Names, assembles and counts. Returns NULL, or what is wrong with the line. */
-static const char *handle(struct pass *p, struct traceline *line, struct slice text)
+static const char *handle(struct pass *p, struct traceline *line)
 {
 	struct facts *f = p->facts;
 	struct out *named = &p->joining.text;
@@ -45,11 +45,10 @@ static const char *handle(struct pass *p, struct traceline *line, struct slice t
 	if (!is_live && join_annotate(&p->joining.join, line)) {
 		named->len = 0;
 		join_fill(named, line);
-		text = slice_of("");
 	}
 	error = traceline_time(line, &ns);
 	if (!error)
-		error = spans_line(&f->measured.spans, line, text);
+		error = spans_line(&f->measured.spans, line);
 	if (!error && !is_live && facts_is_between(f, ns, ns))
 		lcore_rows_line(&f->lcores, line, ns);
 	return error;
@@ -59,9 +58,7 @@ static const char *handle(struct pass *p, struct traceline *line, struct slice t
 static void read_beside(struct pass *p, uint64_t tsc)
 {
 	while (beside_tsc(&p->beside) < tsc) {
-		struct slice text;
-		struct traceline *line = beside_next(&p->beside, p->rate, p->facts->base, &text);
-		const char *error = handle(p, line, text);
+		const char *error = handle(p, beside_next(&p->beside, p->rate, p->facts->base));
 
 		if (error)
 			beside_complain(&p->beside, error);
@@ -169,6 +166,7 @@ static const char *read_line(void *context, struct traceline *line, struct slice
 {
 	struct pass *p = context;
 
+	(void)text;
 	if (!p->has_begun) {
 		p->facts->is_lines = true;
 		begin(p, NULL, p->pictures ? length_of_lines(p->file.lines.fd) : -1);
@@ -178,7 +176,7 @@ static const char *read_line(void *context, struct traceline *line, struct slice
 	/* as trace-merge says it */
 	if (p->beside.n)
 		line->source = slice_of("trace");
-	return handle(p, line, text);
+	return handle(p, line);
 }
 
 /* ns of the end of the recording; 0: not known. */

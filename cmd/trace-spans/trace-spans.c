@@ -204,8 +204,9 @@ static const char *handle_line(void *context, struct traceline *line, struct sli
 	struct trace_spans *t = context;
 	const char *error;
 
+	(void)entry;
 	t->idle_ticks = 0;
-	error = spans_line(&t->measured.spans, line, entry);
+	error = spans_line(&t->measured.spans, line);
 	/* what is refused as a whole has none */
 	if (!error && !t->heading && !opt.story)
 		put_heading(t, &t->out, opt.open);

@@ -74,21 +74,22 @@ static void put_layers(struct out *out, enum slow slow, const struct means *m, c
 
 static void write_trait(struct out *out, const struct tally *t, const struct traits_value *v)
 {
-	/* where the name of the trait and a blank do not read well */
 	static const char *const before[TRAITS] = {
-		[TRAIT_OFF_CPU] = "off CPU: ", [TRAIT_IRQ] = "irq: ", [TRAIT_FULL] = "full queue of "};
+		[TRAIT_HOST] = "host ",      [TRAIT_CONNECTION] = "connection ", [TRAIT_BDEV] = "bdev ",
+		[TRAIT_LEG] = "leg ",        [TRAIT_LCORE] = "lcore ",           [TRAIT_TYPE] = "type ",
+		[TRAIT_SIZE] = "blocks ",    [TRAIT_STATUS] = "status ",         [TRAIT_REGION] = "region from LBA ",
+		[TRAIT_DEPTH] = "qd ",       [TRAIT_OFF_CPU] = "off CPU: ",      [TRAIT_IRQ] = "irq: ",
+		[TRAIT_FULL] = "full queue of "};
 	uint64_t number = v->value.number;
 	uint32_t name = v->value.name;
 
-	out_text(out, before[v->trait] ? before[v->trait] : trait_names[v->trait]);
-	if (!before[v->trait])
-		out_char(out, ' ');
+	out_text(out, before[v->trait]);
 	switch (v->trait) {
 	case TRAIT_SIZE:
 		out_u64(out, number);
 		break;
 	case TRAIT_REGION:
-		out_printf(out, "from LBA %" PRIu64 " of ", number << REQUESTS_REGION);
+		out_printf(out, "%" PRIu64 " of ", number << REQUESTS_REGION);
 		out_visible_json(out, tally_name(t, name));
 		break;
 	case TRAIT_DEPTH:

@@ -7,13 +7,12 @@
 /* Texts that are made: those that no other part of the model keeps. */
 enum { CHILDREN, REMOTE, STATES, SELF };
 
-static void see_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice entry)
+static void see_entry(void *context, struct span *s, uint32_t before, const struct traceline *line)
 {
 	struct measured *m = context;
 	uint32_t connection = MAP_NONE;
 	size_t named = SIZE_MAX;
 
-	(void)entry;
 	if (m->entry || before == MAP_NONE)
 		connection = connections_find(&m->connections, line, &named);
 	/* a write to a socket does not name its connection */

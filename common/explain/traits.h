@@ -3,7 +3,29 @@
 #pragma once
 
 #include "compare.h"
-#include "trait.h"
+
+enum trait {
+	TRAIT_HOST,
+	TRAIT_CONNECTION,
+	TRAIT_BDEV,
+	TRAIT_LEG,
+	TRAIT_LCORE,
+	TRAIT_TYPE,
+	TRAIT_SIZE,
+	TRAIT_STATUS,
+	TRAIT_REGION,
+	TRAIT_DEPTH,
+	TRAIT_OFF_CPU, /* the process or call that held the reactor longest, for a tenth of its life or more */
+	TRAIT_IRQ,     /* the interrupt, likewise */
+	TRAIT_FULL,    /* the host, if its queue was full */
+	TRAITS
+};
+
+/* A value: a name, a number, or both. */
+struct trait_value {
+	uint32_t name; /* MAP_NONE: none */
+	uint64_t number;
+};
 
 struct traits {
 	uint64_t slow, others; /* requests */

@@ -446,7 +446,7 @@ static void adopt_writes(struct spans *spans, struct span *s, const struct trace
 }
 
 /* A line about an object. */
-static const char *see_object(struct spans *spans, const struct traceline *line, struct slice text, uint64_t ns)
+static const char *see_object(struct spans *spans, const struct traceline *line, uint64_t ns)
 {
 	uint32_t state = intern_add(spans->states, line->tpoint), before;
 	struct traceline copy;
@@ -482,7 +482,7 @@ static const char *see_object(struct spans *spans, const struct traceline *line,
 		replies_delay(&spans->replies, s, lcore_key(line));
 	follow_disk(spans, s);
 	if (spans->entry)
-		spans->entry(spans->context, s, before, line, text);
+		spans->entry(spans->context, s, before, line);
 	ending_add(spans, s, starts, ns);
 	if (s->end.expected && s->place.queue)
 		remote_end(spans, s);
@@ -508,7 +508,7 @@ static bool is_in_call(struct spans *spans)
 	return call == s->index + 1;
 }
 
-const char *spans_line(struct spans *spans, const struct traceline *line, struct slice text)
+const char *spans_line(struct spans *spans, const struct traceline *line)
 {
 	uint64_t ns;
 	const char *error = traceline_time(line, &ns);
@@ -528,7 +528,7 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 	spans->current = NULL;
 	if (spans->has_lcores && !spans_is_live(line))
 		spans->lcore = lcores_add(&spans->lcores, line, ns);
-	error = line->object_id.p ? see_object(spans, line, text, ns) : see_other(spans, line, ns);
+	error = line->object_id.p ? see_object(spans, line, ns) : see_other(spans, line, ns);
 	if (spans->lcore != MAP_NONE)
 		spans->is_work = is_in_call(spans);
 	if (spans->who && spans->lcore != MAP_NONE)

@@ -27,8 +27,7 @@ struct spans {
 	void (*stuck)(void *context, const struct span *span);
 	uint64_t stuck_ns;
 	/* gets each entry of a span, and its state before, MAP_NONE at first; NULL: not wanted */
-	void (*entry)(void *context, struct span *span, uint32_t before, const struct traceline *line,
-		      struct slice text);
+	void (*entry)(void *context, struct span *span, uint32_t before, const struct traceline *line);
 	/* gets each line of a reactor that counts, and may set the interval's cause; NULL: not wanted */
 	void (*held)(void *context, const struct reactor *reactor, struct reactors_interval *interval,
 		     const struct traceline *line);
@@ -136,7 +135,7 @@ void spans_start(struct spans *spans);
 bool spans_is_live(const struct traceline *line);
 
 /* Reads a line. Returns NULL, or what is wrong with it. */
-const char *spans_line(struct spans *spans, const struct traceline *line, struct slice text);
+const char *spans_line(struct spans *spans, const struct traceline *line);
 
 /* Does what is due at `now`, a time in ns. Call it while no line comes, too. */
 void spans_pass(struct spans *spans, uint64_t now);
