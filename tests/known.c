@@ -177,8 +177,7 @@ static bool row_uses(const struct spdk_tpoint *row, const char *arg)
 	for (size_t i = 0; i < COUNT(row->args) && row->args[i].arg; i++)
 		if (row->args[i].name && strcmp(row->args[i].name, arg) == 0)
 			return true;
-	return (row->bdev && strcmp(row->bdev, arg) == 0) || (row->parent.arg && strcmp(row->parent.arg, arg) == 0) ||
-	       (row->state && strcmp(row->state, arg) == 0);
+	return (row->bdev && strcmp(row->bdev, arg) == 0) || (row->parent.arg && strcmp(row->parent.arg, arg) == 0);
 }
 
 static void check_tpoint(const struct fact *f)

@@ -137,15 +137,12 @@ columns() { # N FILE
     read -r waited all < <(trace-spans -q -j in | jq -s -r '"\(map(select(.rate_limit)) | length) \(length)"')
     # those that ended before it was proven
     [ "$waited" -gt 100 ] && [ "$waited" -lt "$all" ]
-    status_is 0 sh 'trace-spans -n 5 in 2>&1 >rows'
-    equal "$output" "trace-spans: in: $waited of $all I/Os of Disk waited for a rate limit, as it seems: it ends 2.0 I/Os per ms, evenly"
     # the share is that of the life of all
     trace-spans -q -j in | jq -s '((map(.rate_limit // 0) | add) / (map(.life) | add) * 1e4 | round) / 1e4' >is
     equal "$(trace-latency -q -j --layers in | plain | jq .rate_limit)" "$(cat is)"
-    # no column, and no note, if there is none
+    # no column if there is none
     fixed 1000 0 0 4 >in
     equal "$(columns 1 in | cut -d ' ' -f 1)" reply%
-    equal "$(trace-spans -n 5 in 2>&1 >rows)" ''
 }
 
 @test "the name of a bdev is printed as it is" {

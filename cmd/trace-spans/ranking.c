@@ -55,19 +55,6 @@ void ranking_add(struct ranking *r, uint64_t key, struct slice text)
 	sift_up(r, r->n - 1);
 }
 
-static int smallest_first(const void *a, const void *b)
-{
-	return is_smaller(a, b) ? -1 : 1;
-}
-
-void ranking_clear(struct ranking *r, uint64_t bits)
-{
-	for (size_t i = 0; i < r->n; i++)
-		r->all[i].key &= ~bits;
-	if (r->n)
-		qsort(r->all, r->n, sizeof(*r->all), smallest_first);
-}
-
 static int largest_first(const void *a, const void *b)
 {
 	return is_smaller(a, b) ? 1 : -1;

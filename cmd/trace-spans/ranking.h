@@ -22,8 +22,5 @@ bool ranking_wants(const struct ranking *r, uint64_t key);
 /* Stores a copy of the text. The caller has asked ranking_wants(). */
 void ranking_add(struct ranking *r, uint64_t key, struct slice text);
 
-/* Clears these bits of all keys. */
-void ranking_clear(struct ranking *r, uint64_t bits);
-
 /* Writes the texts, the largest key first, and removes them. */
 void ranking_write(struct ranking *r, struct out *out);

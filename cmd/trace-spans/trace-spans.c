@@ -42,8 +42,6 @@ struct trace_spans {
 	uint64_t admin;                  /* requests that were left out */
 	uint64_t seen;                   /* spans that were compared with the options */
 	bool matched;                    /* one of them matches -k */
-	struct ranking uncovered;        /* with -n: spans that offcpusnoop does not cover, without text */
-	bool is_recorded;                /* there were lines of offcpusnoop */
 	enum { LIST = 1, OPEN } heading; /* the latest one that was printed; 0: none */
 	bool has_story;                  /* one was printed */
 };
@@ -108,43 +106,6 @@ static void rank_span(struct trace_spans *t, const struct span *s, uint64_t key)
 		ranking_add(&t->ranking, key, text_of(t, s, opt.open));
 }
 
-/*
- * In the keys of -n: lines of offcpusnoop cover the span, if there are any. So these come first. biosnoop has no lines
- * while disks are idle: what its lines cover says little.
- */
-static const uint64_t COVERED = 1ULL << 63;
-
-static void rank_uncovered(struct trace_spans *t, uint64_t ns)
-{
-	if (ranking_wants(&t->uncovered, ns))
-		ranking_add(&t->uncovered, ns, (struct slice){"", 0});
-}
-
-/* When offcpusnoop has its first line, it does not cover the spans before it. */
-static void see_recording(struct trace_spans *t)
-{
-	if (t->is_recorded || !t->measured.spans.coverage.tools[COVERAGE_OFFCPUSNOOP].any)
-		return;
-	t->is_recorded = true;
-	for (size_t i = 0; i < t->ranking.n; i++)
-		if (t->ranking.all[i].key & COVERED)
-			rank_uncovered(t, t->ranking.all[i].key - COVERED);
-	ranking_clear(&t->ranking, COVERED);
-}
-
-/* For -n. One that is in flight cannot be covered: it is ranked as if it was. */
-static void rank_slowest(struct trace_spans *t, const struct span *s, uint64_t ns)
-{
-	bool covered;
-
-	see_recording(t);
-	ns = ns < COVERED ? ns : COVERED - 1;
-	covered = !t->is_recorded || coverage_has(&t->measured.spans, s, COVERAGE_OFFCPUSNOOP);
-	if (!covered && !s->end.open)
-		rank_uncovered(t, ns);
-	rank_span(t, s, covered || s->end.open ? COVERED | ns : ns);
-}
-
 /* Whether a span belongs to an admin request that is to be left out, which is counted. */
 static bool is_left_out(struct trace_spans *t, const struct span *s)
 {
@@ -177,10 +138,8 @@ static void print_span(void *context, const struct span *s)
 	else if (opt.open && admin_is_possible(&t->measured.spans.admin, s))
 		/* it is old, and no trouble as a rule */
 		rank_span(t, s, 0);
-	else if (opt.open)
-		rank_span(t, s, ns);
 	else
-		rank_slowest(t, s, ns);
+		rank_span(t, s, ns);
 }
 
 static void print_stuck(void *context, const struct span *s)
@@ -313,7 +272,7 @@ static void start(struct trace_spans *t)
 	measured_start(m);
 	if (opt.story)
 		story_start(&t->story, m, &t->print.terminal);
-	t->ranking.max = t->uncovered.max = opt.slowest;
+	t->ranking.max = opt.slowest;
 	t->ranking.between = opt.story ? "\n" : "";
 }
 
@@ -332,51 +291,6 @@ static bool check_chosen(const struct trace_spans *t, const char *name)
 	return !missing && opt.stuck_ns;
 }
 
-/* Says how many spans -n leaves out although they were slower than some that it prints. Quiet does not hide them. */
-static void note_uncovered(struct trace_spans *t, const char *name)
-{
-	uint64_t fastest = UINT64_MAX, slowest = 0, n = 0;
-	struct out text = {.fd = OUT_MEMORY};
-
-	see_recording(t);
-	for (size_t i = 0; i < t->ranking.n; i++)
-		if (t->ranking.all[i].key & COVERED && t->ranking.all[i].key - COVERED < fastest)
-			fastest = t->ranking.all[i].key - COVERED;
-	for (size_t i = 0; i < t->uncovered.n; i++)
-		n += t->uncovered.all[i].key > fastest;
-	for (size_t i = 0; i < t->ranking.n; i++)
-		n -= !(t->ranking.all[i].key & COVERED) && t->ranking.all[i].key > fastest;
-	for (size_t i = 0; i < t->uncovered.n; i++)
-		slowest = t->uncovered.all[i].key > slowest ? t->uncovered.all[i].key : slowest;
-	if (!n)
-		return;
-	out_duration_text(&text, slowest);
-	cli_count(false, n,
-		  "%s: %" PRIu64 "%s slower {span is|spans are} left out, up to %.*s: {it is|they are} not within the "
-		  "recording of offcpusnoop; without its lines, -n prints {it|them}",
-		  name, n, n == opt.slowest ? " or more" : "", (int)text.len, text.buf);
-	out_close(&text);
-}
-
-/* Lines of requests that ended before a limit was proven do not say it. */
-static void note_limits(const struct trace_spans *t, const char *name)
-{
-	size_t n;
-	const struct proofs_bdev *bdev = proofs_limited(&t->measured.proofs, &n);
-	struct out text = {.fd = OUT_MEMORY};
-
-	if (!bdev || opt.json)
-		return;
-	out_visible_json(&text, t->measured.proofs.names.all[bdev->name]);
-	cli_notice(opt.quiet,
-		   "%s: %" PRIu64 " of %" PRIu64
-		   " I/Os of %.*s waited for a rate limit, as it seems: it ends %.*f %s per ms, "
-		   "evenly%s",
-		   name, bdev->limited, bdev->went, (int)text.len, text.buf, bdev->rate < 1 ? 2 : 1, bdev->rate,
-		   bdev->of_blocks ? "blocks" : "I/Os", n > 1 ? "; there are more such bdevs" : "");
-	out_close(&text);
-}
-
 /* Prints what was left out. Returns false if the input was empty, or if no span matches the options. */
 static bool check(const struct trace_spans *t, const struct lines *lines)
 {
@@ -392,7 +306,6 @@ static bool check(const struct trace_spans *t, const struct lines *lines)
 	cli_note(opt.quiet, name, t->measured.spans.admin.possible, ADMIN_POSSIBLE);
 	if (seen_why_below(&t->measured.spans.seen))
 		cli_notice(opt.quiet, "%s: %s", name, seen_why_below(&t->measured.spans.seen));
-	note_limits(t, name);
 	measured_notes(&t->measured, notes);
 	for (unsigned i = 0; i < MEASURED_NOTES; i++)
 		cli_note(opt.quiet, name, notes[i].n, notes[i].what);
@@ -421,7 +334,6 @@ int main(int argc, char **argv)
 	if (each_traceline_run(&lines, handle_line, &t) != 0)
 		status = EXIT_FAILURE;
 	measured_end(&t.measured);
-	note_uncovered(&t, lines.lines.name);
 	ranking_write(&t.ranking, &t.out);
 	if (!t.out.error && !check(&t, &lines.lines))
 		status = EXIT_FAILURE;

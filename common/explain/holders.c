@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "count.h"
 #include "mem.h"
 #include "minmax.h"
 #include "search.h"
@@ -46,38 +45,6 @@ static struct holders_connection *counts_of(struct holders *h, uint32_t connecti
 	return table_at(h->counts, h->num_counts, h->cap_counts, connection);
 }
 
-/* Most tracepoints are found by their lengths. */
-static const struct spdk_tpoint *tpoint_of(struct holders *h, struct slice name)
-{
-	struct holders_recent *recent = &h->recent[name.n % COUNT(h->recent)];
-	const struct intern *states = h->spans->states;
-
-	if (!recent->tpoint || !slice_equal(states->all[recent->state], name)) {
-		recent->tpoint = spans_tpoint_of(h->spans, name);
-		recent->state = intern_get(states, name);
-	}
-	return recent->tpoint;
-}
-
-static bool receives_pdu(struct holders *h, const struct traceline *line)
-{
-	const struct spdk_tpoint *tpoint = tpoint_of(h, line->tpoint);
-	uint64_t state;
-
-	return tpoint->kind == SPDK_QPAIR_RECEIVE && traceline_number(traceline_arg(line, tpoint->state), &state) &&
-	       state == SPDK_HAS_PDU;
-}
-
-static void count_pdu(struct holders *h, const struct traceline *line, uint32_t connection)
-{
-	struct holders_connection *counts = counts_of(h, connection);
-
-	if (!counts)
-		counts = counts_of(h, connections_qpair(h->connections, line, line->object_value));
-	if (counts)
-		counts->pdus++;
-}
-
 static void leave(struct holders *h, const struct span *s, uint32_t state)
 {
 	struct holders_connection *counts = counts_of(h, s->connection);
@@ -96,7 +63,6 @@ static void enter(struct holders *h, const struct span *s, uint32_t state, struc
 		fact->others = h->waiting++;
 	if (is_queued(h, state) && counts)
 		fact->others = counts->queued++;
-	fact->pdus = counts ? counts->pdus : 0;
 }
 
 /* With many connections, h->most may be out of date for a while: this bounds the cost of the search. */
@@ -177,8 +143,6 @@ uint32_t holders_who(struct holders *h, struct span *s, const struct traceline *
 		return holders_of(s)->who;
 	}
 	connection = connections_find(h->connections, line, &arg);
-	if (receives_pdu(h, line))
-		count_pdu(h, line, connection);
 	return connection == MAP_NONE ? word_of(h, line->tpoint) : connection;
 }
 
@@ -195,7 +159,7 @@ static bool has_fact(const struct holders *h, uint32_t state)
 	if (state == MAP_NONE)
 		return false;
 	tpoint = spans_tpoint(h->spans, state);
-	return tpoint->layer == LAYER_BUFFER || tpoint->layer == LAYER_HOST || tpoint->kind == SPDK_SOCKET_WRITE;
+	return tpoint->layer == LAYER_BUFFER || tpoint->kind == SPDK_SOCKET_WRITE;
 }
 
 /* The fact about the state with this index, if it is the latest one. */
@@ -224,15 +188,12 @@ static struct holders_fact *add_fact(const struct span *s, size_t state)
 
 static void complete_fact(struct holders *h, struct span *s, uint32_t before)
 {
-	const struct holders_connection *counts = counts_of(h, s->connection);
 	struct holders_fact *fact = latest_fact(s, s->n - 2), none = {};
 
 	leave(h, s, before);
-	/* it was replaced */
-	fact = fact ? fact : &none;
-	fact->received = counts ? counts->pdus - fact->pdus : 0;
+	/* it may have been replaced */
 	if (waits_for_buffer(h, before))
-		get_buffer(h, s, fact);
+		get_buffer(h, s, fact ? fact : &none);
 }
 
 void holders_store(struct holders *h, struct span *s, uint32_t before)
@@ -304,14 +265,6 @@ static const struct holders_fact *find_fact(const struct span *s, size_t state)
 	return i < area->num_facts && area->facts[i].state == state ? &area->facts[i] : NULL;
 }
 
-/* PDUs that the connection of a span received while it waited for its data, which the last one had if it came. */
-static uint64_t other_pdus(const struct holders *h, const struct span *s, const struct holders_fact *fact, bool is_open)
-{
-	if (!is_open)
-		return fact->received ? fact->received - 1 : 0;
-	return s->connection < h->num_counts ? h->counts[s->connection].pdus - fact->pdus : 0;
-}
-
 static struct lcores_moment moment_of(const struct span_state *at)
 {
 	return (struct lcores_moment){at->ns, at->order, at->lcore, at->entry};
@@ -357,8 +310,6 @@ void holders_explain(struct holders *h, const struct waits *waits, const struct 
 		known->layer = spans_layer(h->spans, s, known->state);
 		known->fact = find_fact(s, state);
 	}
-	if (known->fact && known->tpoint->layer == LAYER_HOST)
-		known->pdus = other_pdus(h, s, known->fact, wait->end == waits->n);
 	if (wait->end < waits->n)
 		to = moment_of(waits_state(waits, wait->end));
 	lcores_work(&h->spans->lcores, &from, &to, &h->work);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Explains the waits of spans as far as the trace proves a cause: what their lcore wrote meanwhile, and for whom;
- * buffers that others held, writes that were queued earlier, other PDUs of the connection.
+ * buffers that others held, writes that were queued earlier.
  */
 #pragma once
 
@@ -11,9 +11,8 @@
 
 /* What was counted while a span waited in a state. */
 struct holders_fact {
-	size_t state;            /* in span.states */
-	uint64_t others;         /* requests that waited for a buffer, or were queued, when it started to */
-	uint64_t pdus, received; /* that its connection had received then, and that it received until the wait ended */
+	size_t state;    /* in span.states */
+	uint64_t others; /* requests that waited for a buffer, or were queued, when it started to */
 	/* when it got a buffer: requests with one, and those of the connection with most */
 	uint64_t holders, held;
 	uint32_t holder;
@@ -39,7 +38,6 @@ struct holders {
 	struct connections *connections; /* of the spans */
 
 	struct holders_connection {
-		uint64_t pdus;    /* received */
 		uint64_t queued;  /* writes in the queue of its socket */
 		uint64_t holders; /* requests that hold a buffer */
 	} * counts;               /* by connection */
@@ -48,11 +46,7 @@ struct holders {
 	uint32_t most;             /* the connection with the most holders */
 	size_t visits;             /* credit for the next search for it, see VISITS */
 	struct intern words;       /* of tracepoints: see holders_who() */
-	struct holders_recent {
-		uint32_t state;
-		const struct spdk_tpoint *tpoint; /* NULL: none */
-	} recent[8];                              /* of lines without an object */
-	struct lcores_work work;                  /* of the wait that was explained last */
+	struct lcores_work work;   /* of the wait that was explained last */
 	/* scratch: of its entries; connections of one host together */
 	struct holders_group {
 		uint32_t who; /* the first of them */
@@ -92,7 +86,6 @@ struct holders_wait {
 	const struct spdk_tpoint *tpoint; /* of the state; NULL: none */
 	enum layer layer;                 /* of the state; LAYER_UNKNOWN: none */
 	const struct holders_fact *fact;  /* NULL: none */
-	uint64_t pdus;                    /* others that its connection received, if it waited for its data */
 	uint32_t lcore;                   /* of the entry before it, in spans.lcores; MAP_NONE: not known */
 	struct lcores_work *work; /* of that lcore, if it is known: valid until the next call; the longest time first */
 };

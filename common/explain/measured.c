@@ -178,7 +178,6 @@ static void fill_wait(struct measured *m, struct spanline_wait *w, const struct 
 	w->is_buffer = known.tpoint->layer == LAYER_BUFFER;
 	w->is_queued = known.tpoint->kind == SPDK_SOCKET_WRITE;
 	w->others = known.fact->others;
-	w->pdus = known.pdus;
 	if (!known.fact->held)
 		return;
 	w->buffers = known.fact->holders;

@@ -91,16 +91,10 @@ void sentences_open(const struct proofs *p, struct out *out, const struct span *
 		sentences_open(p, out, child);
 }
 
-/* Writes a line with a number, its noun in singular or plural, and a text on each side. */
-static void put_cause(struct out *out, const char *before, uint64_t n, const char *one, const char *many,
-		      const char *after)
-{
-	out_printf(out, "%s %" PRIu64 " %s %s\n", before, n, n == 1 ? one : many, after);
-}
-
 static void put_buffers(struct holders *h, struct out *out, const struct holders_fact *fact)
 {
-	put_cause(out, "waited for a buffer while", fact->others, "other", "others", "did");
+	out_printf(out, "waited for a buffer while %" PRIu64 " other%s did\n", fact->others,
+		   fact->others == 1 ? "" : "s");
 	if (!fact->held)
 		return;
 	out_printf(out, "%" PRIu64 " %s a buffer, %" PRIu64 " of them of ", fact->holders,
@@ -199,9 +193,8 @@ bool sentences_wait(struct holders *h, struct out *out, const struct waits *wait
 	if (known.fact && known.tpoint->layer == LAYER_BUFFER)
 		put_buffers(h, out, known.fact);
 	if (known.fact && known.tpoint->kind == SPDK_SOCKET_WRITE && known.fact->others)
-		put_cause(out, "queued after", known.fact->others, "other", "others", "on the socket");
-	if (known.pdus)
-		put_cause(out, "the connection received", known.pdus, "other PDU", "other PDUs", "meanwhile");
+		out_printf(out, "queued after %" PRIu64 " other%s on the socket\n", known.fact->others,
+			   known.fact->others == 1 ? "" : "s");
 	put_lcore(h, out, &known);
 	if (out->len == before)
 		out_text(out, "no cause is in the trace\n");

@@ -223,15 +223,6 @@ static uint32_t owner_of(struct connections *c, const struct traceline *line)
 	return *found;
 }
 
-/* Entries that have no more than the address of the object belong to the latest connection there. */
-static void add_address(struct connections *c, const struct traceline *line, struct slice ptr, uint32_t number)
-{
-	uint64_t address;
-
-	if (slice_starts(ptr, "0x") && number_hex(ptr, &address))
-		*map_put(&c->qpairs, traceline_in_source(line, address)) = number;
-}
-
 /* The connection of an annotation that is the first one with this host, subsystem, queue, and owner or address. */
 static uint32_t add_host(struct connections *c, const struct traceline *line, struct connection new, bool is_owner)
 {
@@ -274,7 +265,6 @@ static uint32_t annotated_connection(struct connections *c, const struct traceli
 	if (*found == MAP_NONE)
 		*found = add_host(c, line, new, is_owner);
 	free((char *)new.queue.p);
-	add_address(c, line, ptr, *found);
 	return *found;
 }
 
@@ -318,7 +308,6 @@ static uint32_t add_qpair(struct connections *c, const struct traceline *line, s
 	out_text(out_start(&c->text), "qpair=");
 	out_slice(&c->text, connection->id);
 	connection->plain = mem_slice(out_contents(&c->text));
-	add_address(c, line, ptr, number);
 	return number;
 }
 
@@ -423,11 +412,6 @@ bool connection_key(const struct traceline *line, uint64_t *key)
 	return line->object_id.p || number != 0;
 }
 
-uint32_t connections_qpair(const struct connections *c, const struct traceline *line, uint64_t address)
-{
-	return map_get(&c->qpairs, traceline_in_source(line, address));
-}
-
 /* An owner whose description has grown, or that was registered again, has the name that it had. */
 static bool is_same_owner(const struct connection *a, const struct connection *b)
 {
@@ -509,7 +493,6 @@ void connections_free(struct connections *c)
 	intern_free(&c->texts);
 	for (unsigned kind = 0; kind < CONNECTION_KINDS; kind++)
 		map_free(&c->found[kind]);
-	map_free(&c->qpairs);
 	free_nqns(&c->hosts);
 	free_nqns(&c->subsystems);
 	free(c->subsystems_of);

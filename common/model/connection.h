@@ -62,7 +62,6 @@ struct connections {
 		struct slice text; /* one of texts */
 		uint32_t number;
 	} annotations[CONNECTION_TEXTS]; /* recent ones of lines without a source */
-	struct map qpairs;               /* address → index of the latest connection there */
 	struct connection_nqns hosts, subsystems;
 	struct connection_host {
 		uint32_t subsystem; /* MAP_NONE: of none so far */
@@ -86,9 +85,6 @@ uint32_t connections_find(struct connections *c, const struct traceline *line, s
 
 /* The connection in an annotation, which is a JSON object; MAP_NONE: it has no host. */
 uint32_t connections_annotated(struct connections *c, const struct traceline *line, struct slice annotation);
-
-/* The latest connection whose qpair has this address in the line's source; MAP_NONE: none is known. */
-uint32_t connections_qpair(const struct connections *c, const struct traceline *line, uint64_t address);
 
 /* Makes a name that may have changed. */
 void connections_rename(struct connections *c, uint32_t number);

@@ -26,7 +26,6 @@ static uint32_t find_bdev(struct proofs *p, const struct span *s)
 	if (name == MAP_NONE)
 		return MAP_NONE;
 	bdev = table_put(&p->bdevs, (uint64_t)s->source << 32 | name, p->of_bdevs, p->num_bdevs, p->cap_bdevs);
-	bdev->name = name;
 	return bdev - p->of_bdevs;
 }
 
@@ -56,14 +55,9 @@ static void go(struct proofs *p, const struct span *s, uint64_t ns)
 	pace_add(&bdev->all, s->first, ns, blocks);
 	pace_add(spdk_is_write(s->io.values[IO_TYPE]) ? &bdev->writes : &bdev->reads, s->first, ns, blocks);
 	limit = limit_of(bdev, s, &area->rate, &area->of_blocks);
-	bdev->went++;
 	/* those that come during a burst go at once */
-	if (!limit || s->first >= limit->burst)
-		return;
-	area->limited = ns - s->first;
-	bdev->limited++;
-	bdev->rate = area->rate;
-	bdev->of_blocks = area->of_blocks;
+	if (limit && s->first < limit->burst)
+		area->limited = ns - s->first;
 }
 
 /* A set that still waits for its I/O. */
@@ -361,21 +355,6 @@ struct proofs_facts proofs_facts(const struct proofs *p, const struct span *s)
 	if (facts.ns[FACT_NO_IO] < life / NOTABLE)
 		facts.ns[FACT_NO_IO] = 0;
 	return facts;
-}
-
-const struct proofs_bdev *proofs_limited(const struct proofs *p, size_t *n)
-{
-	const struct proofs_bdev *most = NULL;
-
-	*n = 0;
-	for (size_t i = 0; i < p->num_bdevs; i++) {
-		const struct proofs_bdev *bdev = &p->of_bdevs[i];
-
-		*n += bdev->limited > 0;
-		if (bdev->limited > (most ? most->limited : 0))
-			most = bdev;
-	}
-	return most;
 }
 
 void proofs_free(struct proofs *p)

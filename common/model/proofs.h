@@ -35,14 +35,9 @@ struct proofs {
 	struct map bdevs; /* source and name */
 	struct intern names;
 	struct proofs_bdev {
-		uint32_t name;
 		struct pace all, reads, writes; /* a limit applies to one of these */
 		/* I/Os of the bdev that ended, and those among them that had others below them */
 		uint64_t ended, passed;
-		/* those that were passed on, and those among them that waited for a limit, which was this at last */
-		uint64_t went, limited;
-		double rate;
-		bool of_blocks;
 	} * of_bdevs;
 	size_t num_bdevs, cap_bdevs;
 	struct proofs_lcore {
@@ -72,9 +67,6 @@ void proofs_see(struct proofs *p, const struct span *s, uint32_t before);
 
 /* What is known about a span and those below it; each 0 if nothing is, and no part is longer than the life. */
 struct proofs_facts proofs_facts(const struct proofs *p, const struct span *s);
-
-/* The bdev of which most I/Os waited for a rate limit, and the number of bdevs with such I/Os; NULL: none. */
-const struct proofs_bdev *proofs_limited(const struct proofs *p, size_t *n);
 
 /* proofs_see() was called for it. */
 static inline struct proofs_span *proofs_of(const struct proofs *p, const struct span *s)

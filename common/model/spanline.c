@@ -578,8 +578,6 @@ static void put_wait(struct out *out, const struct spanline *l, const struct spa
 		put_number(out, ",\"others\":", w->others);
 	if (w->is_queued)
 		put_number(out, ",\"queued\":", w->others);
-	if (w->pdus)
-		put_number(out, ",\"pdus\":", w->pdus);
 	if (w->held) {
 		put_number(out, ",\"buffers\":", w->buffers);
 		out_text(out, ",\"holders\":{");

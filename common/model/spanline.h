@@ -42,7 +42,6 @@ struct spanline_wait {
 	struct spanline_names of, hosts; /* for whom, and hosts of several connections among these */
 	bool is_buffer, is_queued;       /* for a buffer; in the queue of a socket */
 	uint64_t others;                 /* that waited for a buffer, or were queued, before it */
-	uint64_t pdus;
 	uint64_t buffers, held; /* buffers that requests had, and those of the holder, which had most of them */
 	struct slice holder;
 };

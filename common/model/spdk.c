@@ -32,7 +32,7 @@ static const struct spdk_tpoint tpoints[] = {
 	{"TCP_QP_CREATE", .layer = LAYER_TARGET, .kind = SPDK_QPAIR, .creates = true},
 	{"TCP_QP_SOCK_INIT", .layer = LAYER_TARGET, .kind = SPDK_QPAIR, .creates = true},
 	{"TCP_QP_STATE_CHANGE", .layer = LAYER_TARGET, .kind = SPDK_QPAIR},
-	{"TCP_QP_RCV_STATE_CHANGE", .layer = LAYER_TARGET, .kind = SPDK_QPAIR_RECEIVE, .state = "state"},
+	{"TCP_QP_RCV_STATE_CHANGE", .layer = LAYER_TARGET, .kind = SPDK_QPAIR},
 	{"TCP_QP_ABORT_REQ", .layer = LAYER_TARGET, .kind = SPDK_QPAIR},
 	{"TCP_QP_DISCONNECT", .layer = LAYER_TARGET, .kind = SPDK_QPAIR, .disconnects = true},
 	{"TCP_QP_DESTROY", .layer = LAYER_TARGET, .kind = SPDK_QPAIR_DESTROY, .disconnects = true, .destroys = true},

@@ -40,8 +40,7 @@ enum spdk_kind {
 	SPDK_SOCKET_WRITE,  /* queues a write to a socket */
 	SPDK_SCSI_TASK,     /* starts a SCSI task */
 	SPDK_BLOB_SET,      /* starts a set of requests to a blobstore */
-	SPDK_QPAIR,         /* is about a connection of NVMe-oF TCP; those after it, too */
-	SPDK_QPAIR_RECEIVE, /* the state in which it reads PDUs */
+	SPDK_QPAIR,         /* is about a connection of NVMe-oF TCP; the one after it, too */
 	SPDK_QPAIR_DESTROY, /* its end */
 };
 
@@ -83,14 +82,13 @@ struct spdk_tpoint {
 	struct {
 		const char *arg, *letters;
 	} parent;
-	const char *state; /* the argument with the state that is entered */
-	bool replies;      /* the object has passed its reply to the socket */
-	bool sends;        /* the kernel has got the write */
-	bool passes_on;    /* the object passes its I/O on to a bdev, and waits for it */
-	bool executes;     /* a request of a host is executing, or waits for that */
-	bool creates;      /* a connection */
-	bool disconnects;  /* the connection is closed, or was */
-	bool destroys;     /* the connection: it has no other entry */
+	bool replies;     /* the object has passed its reply to the socket */
+	bool sends;       /* the kernel has got the write */
+	bool passes_on;   /* the object passes its I/O on to a bdev, and waits for it */
+	bool executes;    /* a request of a host is executing, or waits for that */
+	bool creates;     /* a connection */
+	bool disconnects; /* the connection is closed, or was */
+	bool destroys;    /* the connection: it has no other entry */
 };
 
 /* The row of a tracepoint. One without a row belongs to LAYER_TARGET, and is SPDK_OTHER. Never NULL. */
@@ -105,9 +103,6 @@ struct slice spdk_family(struct slice letter, struct slice name);
 /* The letter of ids of objects with a state of this name; "n/a": not known. SPDK_LETTERS: there are no more of them. */
 enum { SPDK_LETTERS = 16 };
 struct slice spdk_letter(struct slice name);
-
-/* The state of SPDK_QPAIR_RECEIVE after the header of a PDU, in all releases: include/spdk_internal/nvme_tcp.h. */
-enum { SPDK_HAS_PDU = 2 };
 
 /* The group that SPDK enables with the tracepoint of this name, as its RPCs and -e call it; empty: not known. */
 struct slice spdk_group(struct slice name);
