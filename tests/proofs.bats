@@ -148,7 +148,6 @@ columns() { # N FILE
 @test "the name of a bdev is printed as it is" {
     limited 2 0 16 8 | sed 's/bdev_Disk/bdev_a\\"\\\\b/' >in
     equal "$(trace-spans -q -s -n 1 in | grep -o '[^ ]* ends')" 'a"\b ends'
-    equal "$(trace-spans -n 1 in 2>&1 >rows | grep -o 'I/Os of [^ ]*')" 'I/Os of a"\b'
 }
 
 @test "what waits for a rate limit at the end waits for it" {

@@ -1432,8 +1432,8 @@ L
         object r1 0x20 '' 80000.000 A 90001.000 B_DONE
     } | merged >in
     status_is 0 trace-spans -s in
-    equal "$(grep -c 'only the latest 2048 times are kept' <<<"$output")" 1
-    grep -q 'its reactor was held 2048 times' <<<"$output"
+    equal "$(grep -c 'its reactor was held 2101 times' <<<"$output")" 1
+    grep -q 'preempted.* for 40.0 us$' <<<"$output"
 }
 
 @test "a request that is in flight has in its story what held it until now" {
@@ -1510,7 +1510,7 @@ L
         irq 110.000 0 40.000
         off 190.000 0 150.000
     } | merged >in
-    equal "$(parts -j in)" '["r0",100,null,null]'
+    equal "$(parts -j in)" '["r0",90,null,null]'
     # many, of which the first are not known any more when the last one comes
     {
         object r0 0x10 '' 100.000 A 300.000 B_DONE
@@ -1519,8 +1519,8 @@ L
         done
         held 299.000 0 199.000 IRQ '"kind":"softirq"'
     } | merged >in
-    # of 200 of them, 64 are known
-    equal "$(parts -j in)" "$(plain <<<"[\"r0\",null,$(awk 'BEGIN { print 136 * 0.125 + 299 - (100 + 136 / 4 - 0.125) }'),null]")"
+    # of 200 of them, 64 are known; the first one ended when the object was created
+    equal "$(parts -j in)" "$(plain <<<"[\"r0\",null,$(awk 'BEGIN { print 135 * 0.125 + 299 - (100 + 136 / 4 - 0.125) }'),null]")"
 }
 
 @test "names that are empty are JSON strings" {
@@ -1682,7 +1682,18 @@ L
 # Spans on three lcores, between which some move, and times off the CPU, in which their lcores write nothing. With each
 # span: the sum of what ends between its entries on the lcore of the earlier one.
 @test "many spans have what their lines say" {
-    awk -v q='"' 'BEGIN {
+    awk -v q='"' '
+    # The object i is on the lcore l until its next entry.
+    function move(i, l, t) {
+        if (i in at) {
+            on[id[i], ++stays[id[i]]] = at[i]
+            since[id[i], stays[id[i]]] = moved[i]
+            until[id[i], stays[id[i]]] = t
+        }
+        at[i] = l
+        moved[i] = t
+    }
+    BEGIN {
         srand(7)
         for (t = 1; t < 4000; t++) {
             l = int(3 * rand())
@@ -1691,10 +1702,8 @@ L
                 d = int(d * rand()) + 1
                 if (last[l] && d < t - last[l]) {
                     printf "{\"tsc\":%d,\"us\":%d.000,\"lcore\":9,\"tpoint\":\"OFF_CPU\",\"args\":{\"comm\":\"reactor_%d\",\"pid\":5,\"begin\":%d,\"duration\":%d.000,\"why\":\"yielded\"}}\n", t * 1000, t, l, (t - d) * 1000, d
-                    for (i in at)
-                        if (at[i] == l)
-                            off[i] += d
-                    last[l] = t
+                    from[l, ++times[l]] = t - d
+                    to[l, times[l]] = last[l] = t
                 }
                 continue
             }
@@ -1702,22 +1711,30 @@ L
             last[l] = t
             if (!(i in at)) {
                 printf "{\"tsc\":%d,\"us\":%d.000,\"lcore\":%d,\"tpoint\":\"A\",\"object\":{\"id\":\"r%d\",\"value\":\"0x%x\"}}\n", t * 1000, t, l, n, i + 16
-                id[i] = n++; first[i] = t; at[i] = l; sum[id[i]] = off[i] = 0
+                id[i] = n++; first[i] = t; move(i, l, t)
             } else {
                 done = rand() < 0.3
                 printf "{\"tsc\":%d,\"us\":%d.000,\"lcore\":%d,\"tpoint\":\"%s\",\"object\":{\"id\":\"r%d\",\"us\":%d.000,\"value\":\"0x%x\"}}\n", t * 1000, t, l, done ? "C_DONE" : "B", id[i], t - first[i], i + 16
-                sum[id[i]] += off[i]; off[i] = 0; at[i] = l
+                move(i, l, t)
                 if (done)
                     delete at[i]
             }
             # those in flight last until the latest entry
-            for (i in at)
-                whole[i] = off[i]
+            latest = t
         }
         for (i in at)
-            sum[id[i]] += whole[i]
-        for (i = 0; i < n; i++)
-            printf "r%d %d\n", i, sum[i] >"want"
+            move(i, 0, latest)
+        for (i = 0; i < n; i++) {
+            sum = 0
+            for (k = 1; k <= stays[i]; k++) {
+                l = on[i, k]
+                for (j = 1; j <= times[l]; j++) {
+                    d = (to[l, j] < until[i, k] ? to[l, j] : until[i, k]) - (from[l, j] > since[i, k] ? from[l, j] : since[i, k])
+                    sum += d > 0 ? d : 0
+                }
+            }
+            printf "r%d %d\n", i, sum >"want"
+        }
     }' >in
     trace-spans -q -j in | jq -r '"\(.id) \(.off_cpu // 0 | floor)"' | sort >got
     [ "$(grep -vc ' 0$' got)" -gt 100 ]

@@ -71,7 +71,7 @@ static void start_file(struct reading *r)
 		.context = r,
 		.emit = add_span,
 		.has_lcores = shares};
-	if (sums->group.n || shares || r->pause)
+	if (sums->group.n || sums->wanted != SUMS_TIMES || r->pause)
 		r->spans.entry = see_entry;
 	spans_start(&r->spans);
 	sums->spans = &r->spans;

@@ -276,21 +276,12 @@ static bool is_whole(const struct facts *f, const struct span *s, const struct s
 /* Adds a request that started and ended in the trace to the sums of its host. */
 static void add_whole(struct facts *f, const struct span *s, const struct spanline *span, uint32_t host)
 {
-	struct measured *m = &f->measured;
-	uint32_t group = host + 1;
-	uint64_t layers[LAYERS];
-	const struct shares_request request = {.name = {group, s->type},
-					       .life = span->life + span->unread,
-					       .layers = layers,
-					       .overlaps = &m->overlaps,
-					       .facts = m->facts};
+	const struct rows_name name = {host + 1, s->type};
 
-	memcpy(layers, m->self.layers, sizeof(layers));
-	layers[LAYER_NETWORK] += span->unread;
-	shares_add(&f->shares, &request);
-	series_request(&f->series, s, &request);
+	shares_add(&f->shares, name, span, false);
+	series_request(&f->series, s, name, span);
 	if (s->n > 1 || s->age)
-		rows_record(&f->lives, group, s->type, ROWS_LIFE, ROWS_LIFE, request.life);
+		rows_record(&f->lives, name.group, s->type, ROWS_LIFE, ROWS_LIFE, span->life + span->unread);
 }
 
 /* The life of one that did not, as far as it is known. */

@@ -22,7 +22,7 @@ void series_start(struct series *s, double step)
 	s->heat.step = step * 1000 >= 1 ? step * 1000 : 1;
 }
 
-void series_request(struct series *s, const struct span *span, const struct shares_request *request)
+void series_request(struct series *s, const struct span *span, struct rows_name name, const struct spanline *line)
 {
 	struct series_step *step;
 	struct interval interval;
@@ -32,7 +32,7 @@ void series_request(struct series *s, const struct span *span, const struct shar
 	interval = interval_of(span->last, s->length);
 	step = table_put(&s->steps_map, interval.from, s->steps, s->num_steps, s->cap_steps);
 	step->interval = interval;
-	shares_add(&step->shares, request);
+	shares_add(&step->shares, name, line, false);
 }
 
 void series_heat(struct series *s, uint64_t start, uint64_t life)

@@ -42,7 +42,7 @@ struct series {
 void series_start(struct series *s, double step);
 
 /* Sees a request that is whole; the start and life in ns of one that ended in the trace; and the waits of any. */
-void series_request(struct series *s, const struct span *span, const struct shares_request *request);
+void series_request(struct series *s, const struct span *span, struct rows_name name, const struct spanline *line);
 void series_heat(struct series *s, uint64_t start, uint64_t life);
 void series_waits(struct series *s, const struct spanline *span);
 

@@ -197,7 +197,7 @@ enum { SHARES = 3 };
 
 static void put_layer(struct print *p, struct parts *parts, enum layer layer, uint64_t life)
 {
-	unsigned percent = percent_of(p->measured->self.layers[layer], life);
+	unsigned percent = percent_of(p->line->layers[layer], life);
 
 	if (!percent)
 		return;
@@ -208,7 +208,7 @@ static void put_layer(struct print *p, struct parts *parts, enum layer layer, ui
 /* Whether silence is worth a share in text: lcores with little to do are silent most of the time. */
 static bool is_notable(const struct print *p, unsigned percent)
 {
-	return percent >= 50 && overlaps_silence_is_rare(&p->measured->overlaps, &p->measured->spans);
+	return percent >= 50 && lcores_is_rare(&p->measured->spans.lcores, p->line->silent.lcore, p->line->silent.ns);
 }
 
 /* Puts p->text in parentheses: its time also counts for a layer. */
@@ -224,28 +224,28 @@ static void put_proofs(struct print *p, struct parts *parts, uint64_t life)
 	enum { NOTABLE = 10 }; /* percent */
 
 	for (unsigned i = 0; i < FACTS_PROVEN; i++) {
-		unsigned percent = percent_of(p->measured->facts.ns[fact_proven[i]], life);
+		unsigned percent = percent_of(p->line->facts[fact_proven[i]], life);
 
 		if (percent < NOTABLE)
 			continue;
 		write_share(&p->text, fact_table[fact_proven[i]].name, percent);
 		put_other(p, parts);
 	}
-	if (!p->measured->facts.queue)
+	if (!p->line->full_queue)
 		return;
-	out_printf(&p->text, "qd %" PRIu64 " of %" PRIu64, p->measured->facts.queue - 1, p->measured->facts.queue);
+	out_printf(&p->text, "qd %" PRIu64 " of %" PRIu64, p->line->full_queue - 1, p->line->full_queue);
 	put_other(p, parts);
 }
 
 static void put_others(struct print *p, struct parts *parts, uint64_t life)
 {
 	enum { FEW = 5 }; /* percent: only where there is much room */
-	const struct overlaps *overlaps = &p->measured->overlaps;
-	unsigned silent = percent_of(overlaps->silent.ns, life);
+	const struct coverage_time *tools = p->measured->spans.coverage.tools;
+	unsigned silent = percent_of(p->line->silent.ns, life);
 
 	for (unsigned i = 0; i < OVERLAPS; i++) {
-		unsigned percent = percent_of(overlaps->parts[i], life);
-		bool longer = overlaps->known[i] && !overlaps->covered[i];
+		unsigned percent = percent_of(p->line->facts[fact_overlaps[i]], life);
+		bool longer = tools[overlaps_tools[i]].any && !p->line->covered[i];
 
 		if (!percent && (!longer || i == OVERLAP_IRQ))
 			continue;
@@ -298,18 +298,20 @@ static void put_states(struct print *p, struct out *out, const struct span *s)
 static void put_plain(struct print *p, struct out *out, const struct span *s, const struct span *waits, bool open)
 {
 	const struct measured *m = p->measured;
+	const struct spanline *line = &m->fill.line;
 	struct column all[COLUMNS];
 	size_t n = find_columns(p, s, waits, open, all);
 	struct slice flags;
 
 	for (enum layer i = 0; i < LAYERS; i++)
-		all[n++] = (struct column){spdk_layers[i], .value = columns_us(m->self.layers[i])};
+		all[n++] = (struct column){spdk_layers[i], .value = columns_us(line->layers[i])};
 	for (enum overlap i = 0; i < OVERLAPS; i++)
-		all[n++] = (struct column){overlaps_name(i), .value = columns_if(m->overlaps.covered[i],
-										 columns_us(m->overlaps.parts[i]))};
+		all[n++] = (struct column){
+			overlaps_name(i),
+			.value = columns_if(line->covered[i], columns_us(line->facts[fact_overlaps[i]]))};
 	for (unsigned i = 0; i < FACTS_PROVEN; i++)
 		all[n++] = (struct column){fact_table[fact_proven[i]].name,
-					   .value = columns_us(m->facts.ns[fact_proven[i]])};
+					   .value = columns_us(line->facts[fact_proven[i]])};
 	if (s && open)
 		put_states(p, &p->text, s);
 	if (s)
@@ -386,13 +388,14 @@ void print_text(struct print *p, struct out *out, const struct span *s)
 	size_t start = out->len, flags;
 
 	measured_span(p->measured, s);
+	p->line = measured_line(p->measured, 0);
 	start_text(p);
 	if (p->terminal.plain) {
 		put_plain(p, out, s, NULL, false);
 		return;
 	}
 	for (enum layer i = 0; i < LAYERS; i++)
-		times[i] = p->measured->self.layers[i];
+		times[i] = p->line->layers[i];
 	spdk_sort_layers(times, largest);
 	put_flags(p, &p->end, s, false);
 	flags = p->end.len;
@@ -424,6 +427,7 @@ void print_open(struct print *p, struct out *out, const struct span *s)
 	size_t start = out->len, used, room;
 
 	measured_span(p->measured, s);
+	p->line = measured_line(p->measured, 0);
 	start_text(p);
 	while ((child = life_open_child(spans, leaf))) {
 		leaf = child;

@@ -7,7 +7,8 @@
 
 struct print {
 	struct measured *measured;
-	struct out text, end, id; /* reused: for parts of a line */
+	const struct spanline *line; /* of the span being printed */
+	struct out text, end, id;    /* reused: for parts of a line */
 	struct terminal terminal;
 	bool is_title; /* lines stand above stories */
 };

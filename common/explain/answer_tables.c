@@ -75,10 +75,10 @@ static void put_layers(struct out *out, enum slow slow, const struct means *m, c
 static void write_trait(struct out *out, const struct tally *t, const struct traits_value *v)
 {
 	static const char *const before[TRAITS] = {
-		[TRAIT_HOST] = "host ",      [TRAIT_CONNECTION] = "connection ", [TRAIT_BDEV] = "bdev ",
-		[TRAIT_LEG] = "leg ",        [TRAIT_LCORE] = "lcore ",           [TRAIT_TYPE] = "type ",
-		[TRAIT_SIZE] = "blocks ",    [TRAIT_STATUS] = "status ",         [TRAIT_REGION] = "region from LBA ",
-		[TRAIT_DEPTH] = "qd ",       [TRAIT_OFF_CPU] = "off CPU: ",      [TRAIT_IRQ] = "irq: ",
+		[TRAIT_HOST] = "host ",         [TRAIT_CONNECTION] = "connection ", [TRAIT_BDEV] = "bdev ",
+		[TRAIT_LEG] = "leg ",           [TRAIT_LCORE] = "lcore ",           [TRAIT_TYPE] = "type ",
+		[TRAIT_SIZE] = "blocks ",       [TRAIT_STATUS] = "status ",         [TRAIT_REGION] = "region from LBA ",
+		[TRAIT_DEPTH] = "qd ",          [TRAIT_OFF_CPU] = "off CPU: ",      [TRAIT_IRQ] = "irq: ",
 		[TRAIT_FULL] = "full queue of "};
 	uint64_t number = v->value.number;
 	uint32_t name = v->value.name;

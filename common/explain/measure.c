@@ -27,7 +27,7 @@ static void add_times(struct tally_times *times, const struct ledger *l, const s
 	for (unsigned i = 0; i < LAYERS; i++)
 		times->layers[i] += q->layers[i];
 	for (unsigned i = 0; i < OVERLAPS; i++)
-		times->overlaps[i] += facts->ns[overlaps_facts[i]];
+		times->overlaps[i] += facts->ns[fact_overlaps[i]];
 	for (unsigned i = 0; i < l->n; i++)
 		times->facts[tally_plain(l->entries[i].fact)] += l->entries[i].ns;
 }

@@ -100,31 +100,11 @@ void measured_span(struct measured *m, const struct span *s)
 {
 	m->span = s;
 	m->parts = 0;
-	request_io_read(&m->fill.io, &m->spans, s);
-	self_time_measure(&m->self, &m->spans, s);
-	overlaps_measure(&m->overlaps, &m->spans, s);
-	m->facts = proofs_facts(&m->proofs, s);
 }
 
 static struct slice name_of(struct measured *m, uint32_t who)
 {
 	return spanfill_escaped(&m->fill, holders_who_name(&m->holders, who));
-}
-
-static void fill_facts(struct measured *m)
-{
-	struct spanline *l = &m->fill.line;
-
-	for (unsigned i = 0; i < FACTS_PROVEN; i++)
-		l->facts[fact_proven[i]] = m->facts.ns[fact_proven[i]];
-	for (unsigned i = 0; i < OVERLAPS; i++) {
-		l->facts[overlaps_facts[i]] = m->overlaps.parts[i];
-		l->covered[i] = m->overlaps.covered[i];
-	}
-	l->silent = m->overlaps.silent.ns;
-	l->retries = m->facts.retries;
-	l->full_queue = m->facts.queue;
-	memcpy(l->layers, m->self.layers, sizeof(l->layers));
 }
 
 /* For whom an lcore wrote, the longest time first; and those of hosts with several connections. */
@@ -185,10 +165,10 @@ static void fill_wait(struct measured *m, struct spanline_wait *w, const struct 
 	w->holder = name_of(m, known.fact->holder);
 }
 
-static void fill_held(struct measured *m, struct spanline_names *names, const struct span *s, enum overlap part,
+static void fill_held(struct measured *m, struct spanline_names *names, const struct span *s, enum fact fact,
 		      enum reactors_kind kind)
 {
-	if (!m->overlaps.parts[part])
+	if (!m->fill.line.facts[fact])
 		return;
 	held_find(&m->held, s, kind);
 	for (size_t i = 0; i < m->held.num_sums && i < SPANLINE_NAMES; i++)
@@ -219,8 +199,8 @@ static void fill_waits(struct measured *m, const struct span *s)
 	if (!m->explains || s->has_parent)
 		return;
 	l->unread = measured_unread(m, s, &l->unread_by, &l->unread_for);
-	fill_held(m, &l->off_cpu_by, s, OVERLAP_OFF_CPU, REACTORS_OFF_CPU);
-	fill_held(m, &l->irq_by, s, OVERLAP_IRQ, REACTORS_IRQ);
+	fill_held(m, &l->off_cpu_by, s, FACT_OFF_CPU, REACTORS_OFF_CPU);
+	fill_held(m, &l->irq_by, s, FACT_IRQ, REACTORS_IRQ);
 	waits_find(&m->waits, &m->spans, s);
 	for (; l->num_waits < m->waits.num_waits; l->num_waits++)
 		fill_wait(m, &l->waits[l->num_waits], &m->waits.all[l->num_waits]);
@@ -306,7 +286,7 @@ static void fill_texts(struct measured *m, const struct span *s)
 	write_remote(out_start(&m->texts[REMOTE]), &m->spans, s);
 	out_text(&m->texts[REMOTE], m->texts[REMOTE].len ? "]" : "");
 	write_states(out_start(&m->texts[STATES]), &m->spans, s);
-	write_self(out_start(&m->texts[SELF]), &m->spans, &m->self);
+	write_self(out_start(&m->texts[SELF]), &m->spans, &m->fill.self);
 	m->fill.line.children = out_contents(&m->texts[CHILDREN]);
 	m->fill.line.remote = out_contents(&m->texts[REMOTE]);
 	m->fill.line.states = out_contents(&m->texts[STATES]);
@@ -319,8 +299,8 @@ const struct spanline *measured_line(struct measured *m, unsigned parts)
 
 	if (!(m->parts & PLAIN)) {
 		spanfill_span(&m->fill, &m->spans, &m->connections, m->span);
-		spanfill_io(&m->fill);
-		fill_facts(m);
+		spanfill_io(&m->fill, &m->spans, m->span);
+		spanfill_times(&m->fill, &m->spans, &m->proofs, m->span);
 		if (m->explains && m->fill.line.open && !m->span->has_parent)
 			m->fill.line.behind = spanfill_escaped(&m->fill, behind_of(&m->behind, m->span));
 	}
@@ -374,7 +354,6 @@ void measured_free(struct measured *m)
 	behind_free(&m->behind);
 	holders_free(&m->holders);
 	held_free(&m->held);
-	overlaps_free(&m->overlaps);
 	waits_free(&m->waits);
 	for (unsigned i = 0; i <= SELF; i++)
 		out_close(&m->texts[i]);

@@ -8,9 +8,6 @@
 #include "behind.h"
 #include "held.h"
 #include "holders.h"
-#include "overlaps.h"
-#include "proofs.h"
-#include "self_time.h"
 #include "spanfill.h"
 #include "spans.h"
 #include "unread.h"
@@ -37,9 +34,6 @@ struct measured {
 
 	/* of the latest span of measured_span() */
 	const struct span *span;
-	struct self_time self;
-	struct overlaps overlaps;
-	struct proofs_facts facts;
 	struct waits waits;
 
 	struct spanfill fill;
@@ -59,7 +53,7 @@ void measured_end(struct measured *m);
  */
 uint64_t measured_unread(struct measured *m, const struct span *s, struct slice *by, struct slice *of);
 
-/* Measures a span; what is set is valid until the next call, and while the tree of the span is. */
+/* Chooses a span; what is measured of it is valid until the next call, and while the tree of the span is. */
 void measured_span(struct measured *m, const struct span *s);
 
 /* That span as a span line. MEASURED_TEXTS: with the JSON of its children, states and self. */

@@ -21,7 +21,7 @@ struct story {
 	struct holders *holders;
 	const struct proofs *proofs;
 	const struct terminal *terminal;
-	struct waits waits; /* of the story being written */
+	struct waits waits;   /* of the story being written */
 	uint32_t num_stories; /* so far */
 	/* the lines among the entries of that story */
 	struct story_aside {

@@ -3,6 +3,12 @@
 
 const enum fact fact_proven[FACTS_PROVEN] = {FACT_NO_IO, FACT_RATE_LIMIT, FACT_COPY, FACT_RETRY};
 
+const enum fact fact_overlaps[OVERLAPS] = {
+	[OVERLAP_OFF_CPU] = FACT_OFF_CPU,
+	[OVERLAP_IRQ] = FACT_IRQ,
+	[OVERLAP_DISK] = FACT_DISK,
+};
+
 const char *const fact_resources[RESOURCES] = {
 	[RESOURCE_NONE] = "unknown",  [RESOURCE_BUFFERS] = "buffers", [RESOURCE_LCORE] = "lcore",
 	[RESOURCE_BDEV] = "bdev",     [RESOURCE_LEG] = "leg",         [RESOURCE_DRIVE] = "drive",

@@ -38,6 +38,10 @@ enum fact {
 enum { FACTS_PROVEN = 4 };
 extern const enum fact fact_proven[FACTS_PROVEN];
 
+/* Those that lines of other tools show. They overlap the layers, and their sum means nothing. */
+enum overlap { OVERLAP_OFF_CPU, OVERLAP_IRQ, OVERLAP_DISK, OVERLAPS };
+extern const enum fact fact_overlaps[OVERLAPS];
+
 /* What a request needs at any time of its life. */
 enum resource {
 	RESOURCE_NONE, /* nothing that the trace shows */
@@ -77,6 +81,11 @@ struct fact_row {
 };
 
 extern const struct fact_row fact_table[FACTS];
+
+static inline const char *overlaps_name(enum overlap part)
+{
+	return fact_table[fact_overlaps[part]].name;
+}
 
 /* Whether it belongs to what its resource is of, not to somebody who had that. */
 static inline bool fact_is_of(enum fact fact)

@@ -5,12 +5,7 @@
 
 #include "mem.h"
 #include "minmax.h"
-
-const enum fact overlaps_facts[OVERLAPS] = {
-	[OVERLAP_OFF_CPU] = FACT_OFF_CPU,
-	[OVERLAP_IRQ] = FACT_IRQ,
-	[OVERLAP_DISK] = FACT_DISK,
-};
+#include "spanline.h"
 
 const enum coverage_tool overlaps_tools[OVERLAPS] = {
 	[OVERLAP_OFF_CPU] = COVERAGE_OFFCPUSNOOP,
@@ -56,32 +51,25 @@ static uint64_t time_of_disks(struct overlaps *overlaps, const struct span *s, u
 
 static void add_held(void *context, const struct reactor *reactor, struct reactors_interval *interval, uint64_t ns)
 {
-	struct overlaps *overlaps = context;
+	struct spanline *line = context;
 
 	(void)reactor;
-	overlaps->parts[interval->kind == REACTORS_OFF_CPU ? OVERLAP_OFF_CPU : OVERLAP_IRQ] += ns;
+	line->facts[interval->kind == REACTORS_OFF_CPU ? FACT_OFF_CPU : FACT_IRQ] += ns;
 }
 
-void overlaps_measure(struct overlaps *overlaps, const struct spans *spans, const struct span *s)
+void overlaps_measure(struct overlaps *overlaps, const struct spans *spans, const struct span *s, struct spanline *line)
 {
 	const struct span_state *state = &s->states[s->n - 1];
 	uint64_t last = life_until(spans, s);
 
-	overlaps->parts[OVERLAP_OFF_CPU] = overlaps->parts[OVERLAP_IRQ] = 0;
-	life_held(spans, s, add_held, overlaps);
-	overlaps->parts[OVERLAP_DISK] = spans->disks.any ? time_of_disks(overlaps, s, last) : 0;
-	for (unsigned i = 0; i < OVERLAPS; i++) {
-		overlaps->known[i] = spans->coverage.tools[overlaps_tools[i]].any;
-		overlaps->covered[i] = coverage_has(spans, s, overlaps_tools[i]);
-	}
-	overlaps->silent = s->silent;
+	line->facts[FACT_OFF_CPU] = line->facts[FACT_IRQ] = 0;
+	life_held(spans, s, add_held, line);
+	line->facts[FACT_DISK] = spans->disks.any ? time_of_disks(overlaps, s, last) : 0;
+	for (unsigned i = 0; i < OVERLAPS; i++)
+		line->covered[i] = coverage_has(spans, s, overlaps_tools[i]);
+	line->silent = s->silent;
 	if (spans->has_lcores && last > s->last)
-		lcores_longer(&spans->lcores, &overlaps->silent, state->lcore, state->ns, last);
-}
-
-bool overlaps_silence_is_rare(const struct overlaps *overlaps, const struct spans *spans)
-{
-	return overlaps->silent.ns && lcores_is_rare(&spans->lcores, overlaps->silent.lcore, overlaps->silent.ns);
+		lcores_longer(&spans->lcores, &line->silent, state->lcore, state->ns, last);
 }
 
 void overlaps_free(struct overlaps *overlaps)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "minmax.h"
+#include "spanline.h"
 #include "table.h"
 
 enum {
@@ -310,22 +311,22 @@ struct proofs_retries proofs_retries(const struct proofs *p, const struct span *
 }
 
 /* Recursion is bounded by SPANS_DEPTH. */
-static void gather(const struct proofs *p, struct proofs_facts *facts, const struct span *s, uint64_t passed)
+static void gather(const struct proofs *p, struct spanline *line, const struct span *s, uint64_t passed)
 {
 	struct proofs_retries retries = proofs_retries(p, s, NULL);
-	uint64_t limited = proofs_of(p, s)->limited;
+	uint64_t limited = proofs_of(p, s)->limited, *facts = line->facts;
 	bool of_blocks;
 	double rate;
 
 	if (proofs_waits_for_limit(p, s, &rate, &of_blocks))
 		limited = life_until(p->spans, s) - s->first;
-	facts->ns[FACT_NO_IO] = max_u64(facts->ns[FACT_NO_IO], no_io_of(p, s, passed));
-	facts->ns[FACT_RATE_LIMIT] = max_u64(facts->ns[FACT_RATE_LIMIT], limited);
-	facts->ns[FACT_COPY] = max_u64(facts->ns[FACT_COPY], copy_of(p, s));
-	facts->ns[FACT_RETRY] = max_u64(facts->ns[FACT_RETRY], retries.ns);
-	facts->retries = max_u64(facts->retries, retries.n);
+	facts[FACT_NO_IO] = max_u64(facts[FACT_NO_IO], no_io_of(p, s, passed));
+	facts[FACT_RATE_LIMIT] = max_u64(facts[FACT_RATE_LIMIT], limited);
+	facts[FACT_COPY] = max_u64(facts[FACT_COPY], copy_of(p, s));
+	facts[FACT_RETRY] = max_u64(facts[FACT_RETRY], retries.ns);
+	line->retries = max_u64(line->retries, retries.n);
 	for (const struct span *child = s->child; child; child = child->next)
-		gather(p, facts, child, passed);
+		gather(p, line, child, passed);
 }
 
 uint64_t proofs_queue(const struct proofs *p, const struct span *s)
@@ -343,18 +344,15 @@ uint64_t proofs_queue(const struct proofs *p, const struct span *s)
 	return size >= QUEUE_MIN && !(size & (size - 1)) ? size : 0;
 }
 
-struct proofs_facts proofs_facts(const struct proofs *p, const struct span *s)
+void proofs_measure(const struct proofs *p, const struct span *s, struct spanline *line)
 {
-	struct proofs_facts facts = {.queue = proofs_queue(p, s)};
-	uint64_t life = life_ns(p->spans, s);
-
-	gather(p, &facts, s, passed_at(p, s));
+	line->full_queue = proofs_queue(p, s);
+	gather(p, line, s, passed_at(p, s));
 	/* an I/O may outlive its request */
 	for (unsigned i = 0; i < FACTS_PROVEN; i++)
-		facts.ns[fact_proven[i]] = min_u64(facts.ns[fact_proven[i]], life);
-	if (facts.ns[FACT_NO_IO] < life / NOTABLE)
-		facts.ns[FACT_NO_IO] = 0;
-	return facts;
+		line->facts[fact_proven[i]] = min_u64(line->facts[fact_proven[i]], line->life);
+	if (line->facts[FACT_NO_IO] < line->life / NOTABLE)
+		line->facts[FACT_NO_IO] = 0;
 }
 
 void proofs_free(struct proofs *p)

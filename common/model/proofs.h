@@ -10,6 +10,8 @@
 #include "pace.h"
 #include "spans.h"
 
+struct spanline;
+
 struct proofs_span {
 	uint32_t bdev; /* in bdevs; MAP_NONE: no rate limit applies to it */
 	bool went;     /* a bdev I/O that has been passed on, or has ended */
@@ -55,18 +57,14 @@ struct proofs {
 	bool has_sets; /* of blobstores */
 };
 
-/* Parts of a life that a cause explains. */
-struct proofs_facts {
-	uint64_t ns[FACTS]; /* of fact_proven */
-	uint64_t queue;     /* size of the queue that it filled */
-	uint64_t retries;   /* of the I/O of an NVMe bdev that had most */
-};
-
 /* Sees an entry of a span, whose connection is set; before: as for spans.entry. */
 void proofs_see(struct proofs *p, const struct span *s, uint32_t before);
 
-/* What is known about a span and those below it; each 0 if nothing is, and no part is longer than the life. */
-struct proofs_facts proofs_facts(const struct proofs *p, const struct span *s);
+/*
+ * Sets the facts of fact_proven, retries and full_queue by a span and those below it; each 0 if nothing is known, and
+ * no part is longer than the life.
+ */
+void proofs_measure(const struct proofs *p, const struct span *s, struct spanline *line);
 
 /* proofs_see() was called for it. */
 static inline struct proofs_span *proofs_of(const struct proofs *p, const struct span *s)

@@ -23,7 +23,7 @@ enum reactors_kind {
 struct reactors_interval {
 	enum reactors_kind kind;
 	uint64_t begin, end;
-	bool late, goes_on; /* it started before the recording, and ended after it */
+	bool late, goes_on;         /* it started before the recording, and ended after it */
 	uint32_t cause, text, mark; /* the caller's; mark: 0 at first */
 };
 

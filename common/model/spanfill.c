@@ -29,11 +29,12 @@ static struct slice id_of(struct spanfill *f, const struct spans *spans, const s
 	return out_contents(out);
 }
 
-void spanfill_io(struct spanfill *f)
+void spanfill_io(struct spanfill *f, const struct spans *spans, const struct span *s)
 {
 	struct spanline *l = &f->line;
 	struct out *status = out_start(&f->texts[STATUS]);
 
+	request_io_read(&f->io, spans, s);
 	for (enum request_io_key key = 0; key < REQUEST_IO_KEYS; key++)
 		if (request_io_number(&f->io, key, &l->io.numbers[key]))
 			l->io.has |= 1U << key;
@@ -43,6 +44,14 @@ void spanfill_io(struct spanfill *f)
 		out_u64(out_start(&f->texts[TYPE]), l->io.numbers[REQUEST_IO_TYPE]);
 		l->io.texts[REQUEST_IO_TYPE] = out_contents(&f->texts[TYPE]);
 	}
+}
+
+void spanfill_times(struct spanfill *f, const struct spans *spans, const struct proofs *proofs, const struct span *s)
+{
+	self_time_measure(&f->self, spans, s);
+	memcpy(f->line.layers, f->self.layers, sizeof(f->line.layers));
+	overlaps_measure(&f->overlaps, spans, s, &f->line);
+	proofs_measure(proofs, s, &f->line);
 }
 
 bool spanfill_is_torn(const struct span *s)
@@ -106,6 +115,7 @@ void spanfill_free(struct spanfill *f)
 {
 	spanline_free(&f->line);
 	request_io_free(&f->io);
+	overlaps_free(&f->overlaps);
 	for (unsigned i = 0; i <= STATUS; i++)
 		out_close(&f->texts[i]);
 	intern_free(&f->escaped);

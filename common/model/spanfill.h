@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a span line says of a span by itself, and of the I/O below it. */
+/* Fills the line of a span: what it says by itself, the I/O below it, and where its time was. */
 #pragma once
 
 #include "connection.h"
+#include "overlaps.h"
+#include "proofs.h"
+#include "self_time.h"
 #include "spanline.h"
 
 struct spanfill {
 	struct spanline line; /* valid while the tree of the span is */
-	struct request_io io; /* for spanfill_io() */
-	struct out texts[4];  /* scratch */
+	struct request_io io;
+	struct self_time self;
+	struct overlaps overlaps;
+	struct out texts[4]; /* scratch */
 	struct intern escaped;
 };
 
@@ -16,8 +21,11 @@ struct spanfill {
 void spanfill_span(struct spanfill *f, const struct spans *spans, struct connections *connections,
 		   const struct span *s);
 
-/* Sets io in the line, as request_io_read() has read it. */
-void spanfill_io(struct spanfill *f);
+/* Reads the I/O, and sets io in the line of the same span. */
+void spanfill_io(struct spanfill *f, const struct spans *spans, const struct span *s);
+
+/* Divides its life, and sets layers, facts and silent in the line. */
+void spanfill_times(struct spanfill *f, const struct spans *spans, const struct proofs *proofs, const struct span *s);
 
 /* A name for terminals as it is written in JSON, valid until f is freed. */
 struct slice spanfill_escaped(struct spanfill *f, struct slice name);

@@ -299,7 +299,7 @@ static const struct key {
 	{"behind", STRING, AT(behind), false},
 	{"disk", US_IF, AT(facts[FACT_DISK]), false},
 	{"covered", COVERED, 0, false},
-	{"silent", US_IF, AT(silent), true},
+	{"silent", US_IF, AT(silent.ns), true},
 	{"waits", WAITS, 0, false},
 	{NULL, PROVEN, 0, false},
 	{"retries", U64_IF, AT(retries), true},

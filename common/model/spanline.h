@@ -12,7 +12,6 @@
 
 #include "fact.h"
 #include "out.h"
-#include "overlaps.h"
 #include "request_io.h"
 
 /* Input may have any number of each; no more are parsed. A trace has no more but for hosts. */
@@ -59,9 +58,9 @@ struct spanline {
 	struct slice state;                                /* the first one that has a name */
 	struct slice children, remote, states, self, args; /* JSON */
 	uint64_t layers[LAYERS];
-	uint64_t facts[FACTS];  /* those that are measured in each span, as times */
-	bool covered[OVERLAPS]; /* by lines of another tool */
-	uint64_t silent;        /* the longest silence */
+	uint64_t facts[FACTS];       /* those that are measured in each span, as times */
+	bool covered[OVERLAPS];      /* by lines of another tool */
+	struct lcores_silent silent; /* the longest silence */
 	struct spanline_names off_cpu_by, irq_by;
 	uint64_t unread;                    /* before its start, an estimate: see unread.h */
 	struct slice behind;                /* of one in flight: see behind.h */

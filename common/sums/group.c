@@ -82,10 +82,8 @@ static uint32_t tuple_of(struct group *group, struct connections *connections, c
 	bool fits = true;
 
 	spanfill_span(&group->fill, spans, connections, s);
-	if (group->has_io) {
-		request_io_read(&group->fill.io, spans, s);
-		spanfill_io(&group->fill);
-	}
+	if (group->has_io)
+		spanfill_io(&group->fill, spans, s);
 	for (size_t i = 0; i < group->n; i++) {
 		struct group_key *key = &group->keys[i];
 		struct slice value = key->host ? find_host(group, connections, s)

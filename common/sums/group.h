@@ -28,8 +28,8 @@ struct group {
 	struct intern tuples;
 	uint32_t *text_of; /* by tuple: its number in texts plus 1; 0: not made so far */
 	size_t num_texts, cap_texts;
-	struct spanfill fill;
-	uint32_t *tuple; /* scratch, as is this: */
+	struct spanfill fill; /* of the latest span; sums.c's as well */
+	uint32_t *tuple;      /* scratch, as is this: */
 	struct out scratch;
 };
 

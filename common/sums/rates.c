@@ -5,26 +5,24 @@
 
 #include "table.h"
 
-bool rates_add(struct rates *rates, const struct rates_request *request, uint64_t slot)
+bool rates_add(struct rates *rates, struct rows_name name, const struct spanline *line, uint64_t end, uint64_t slot)
 {
-	struct rate *rate = table_put(&rates->map, (uint64_t)request->name.group << 32 | request->name.type, rates->all,
-				      rates->n, rates->cap);
-	uint64_t number = request->end / slot;
+	struct rate *rate = table_put(&rates->map, (uint64_t)name.group << 32 | name.type, rates->all, rates->n,
+				      rates->cap);
+	uint64_t number = end / slot, blocks = line->io.numbers[REQUEST_IO_BLOCKS];
 	struct rate_slot *s = &rate->slots[number % RATES_SLOTS];
 
-	rate->name = request->name;
+	rate->name = name;
 	rate->count++;
-	rate->life += request->life;
-	if (request->blocks) {
-		rate->has_blocks = true;
-		rate->blocks += *request->blocks;
-	}
+	rate->life += line->life;
+	rate->has_blocks |= spanline_has(line, REQUEST_IO_BLOCKS);
+	rate->blocks += blocks;
 	if (number < s->number)
 		return false;
 	if (number > s->number)
 		*s = (struct rate_slot){.number = number};
 	s->count++;
-	s->blocks += request->blocks ? *request->blocks : 0;
+	s->blocks += blocks;
 	rate->peak = s->count > rate->peak ? s->count : rate->peak;
 	rate->peak_blocks = s->blocks > rate->peak_blocks ? s->blocks : rate->peak_blocks;
 	return true;

@@ -4,6 +4,7 @@
 
 #include "map.h"
 #include "rows.h"
+#include "spanline.h"
 
 enum {
 	RATES_SLOT_NS = 10 * 1000 * 1000, /* of a peak */
@@ -29,15 +30,10 @@ struct rates {
 	size_t n, cap;
 };
 
-/* A request that has ended. blocks: NULL if unknown. */
-struct rates_request {
-	struct rows_name name;
-	uint64_t end, life; /* ns */
-	const uint64_t *blocks;
-};
-
-/* slot: ns. False if the request ended too long before another one to count in a peak. */
-bool rates_add(struct rates *rates, const struct rates_request *request, uint64_t slot);
+/*
+ * Adds a request that has ended. end, slot: ns. False if it ended too long before another one to count in a peak.
+ */
+bool rates_add(struct rates *rates, struct rows_name name, const struct spanline *line, uint64_t end, uint64_t slot);
 
 /* What comes next has times of its own. */
 void rates_next_file(struct rates *rates);

@@ -5,30 +5,30 @@
 
 #include "table.h"
 
-void shares_add(struct shares *shares, const struct shares_request *request)
+void shares_add(struct shares *shares, struct rows_name name, const struct spanline *line, bool is_rare)
 {
-	const struct overlaps *overlaps = request->overlaps;
-	struct share *share = table_put(&shares->map, (uint64_t)request->name.group << 32 | request->name.type,
-					shares->all, shares->n, shares->cap);
+	struct share *share = table_put(&shares->map, (uint64_t)name.group << 32 | name.type, shares->all, shares->n,
+					shares->cap);
+	uint64_t life = line->life + line->unread;
 
-	share->name = request->name;
+	share->name = name;
 	share->count++;
-	share->life += request->life;
+	share->life += life;
 	for (unsigned i = 0; i < LAYERS; i++)
-		share->layers[i] += request->layers[i];
+		share->layers[i] += line->layers[i];
+	share->layers[LAYER_NETWORK] += line->unread;
 	for (unsigned i = 0; i < OVERLAPS; i++) {
-		shares->has_overlaps |= overlaps->known[i];
-		if (!overlaps->covered[i])
+		if (!line->covered[i])
 			continue;
 		share->overlaps[i].count++;
-		share->overlaps[i].life += request->life;
-		share->overlaps[i].ns += overlaps->parts[i];
+		share->overlaps[i].life += life;
+		share->overlaps[i].ns += line->facts[fact_overlaps[i]];
 	}
-	share->silent += overlaps->silent.ns;
-	share->rare += request->is_rare ? overlaps->silent.ns : 0;
+	share->silent += line->silent.ns;
+	share->rare += is_rare ? line->silent.ns : 0;
 	for (unsigned i = 0; i < FACTS_PROVEN; i++)
-		share->facts[i] += request->facts.ns[fact_proven[i]];
-	share->queue += request->facts.queue ? request->life : 0;
+		share->facts[i] += line->facts[fact_proven[i]];
+	share->queue += line->full_queue ? life : 0;
 }
 
 void shares_free(struct shares *shares)

@@ -2,15 +2,13 @@
 /* The time of requests by layers, facts and what other tools have recorded, with a row for each group and type. */
 #pragma once
 
-#include "overlaps.h"
-#include "proofs.h"
 #include "rows.h"
-#include "spdk.h"
+#include "spanline.h"
 
 /* All zero has no rows. */
 struct shares {
 	struct map map;
-	bool has_overlaps; /* the parts of overlaps.h are known */
+	bool has_overlaps; /* other tools have recorded some of the time; the caller's */
 	struct share {
 		struct rows_name name;
 		uint64_t count;
@@ -28,17 +26,8 @@ struct shares {
 	size_t n, cap;
 };
 
-/* A request: its life and the parts of it, in ns. */
-struct shares_request {
-	struct rows_name name;
-	uint64_t life;
-	const uint64_t *layers; /* LAYERS of them */
-	const struct overlaps *overlaps;
-	bool is_rare; /* as overlaps_silence_is_rare() */
-	struct proofs_facts facts;
-};
-
-void shares_add(struct shares *shares, const struct shares_request *request);
+/* Adds a request, with the time for which it was unread. is_rare: its lcore is seldom silent for so long. */
+void shares_add(struct shares *shares, struct rows_name name, const struct spanline *line, bool is_rare);
 
 /* Leaves no rows. */
 void shares_free(struct shares *shares);

@@ -57,34 +57,30 @@ static void add_times(struct sums *m, const struct span *s, uint32_t group)
 	}
 }
 
-static void add_rate(struct sums *m, const struct span *s, uint32_t group)
+static void add_share(struct sums *m, const struct span *s, struct rows_name name)
 {
-	uint64_t blocks;
+	const struct spanline *line = &m->group.fill.line;
+	const struct coverage_time *tools = m->spans->coverage.tools;
 
-	request_io_read(&m->io, m->spans, s);
-	m->counts.no_peak += !rates_add(
-		&m->rates,
-		&(struct rates_request){.name = {group, s->type},
-					.end = s->last,
-					.life = life_ns(m->spans, s),
-					.blocks = request_io_number(&m->io, REQUEST_IO_BLOCKS, &blocks) ? &blocks
-													: NULL},
-		sums_slot(m));
+	spanfill_times(&m->group.fill, m->spans, m->proofs, s);
+	shares_add(&m->shares, name, line, lcores_is_rare(&m->spans->lcores, line->silent.lcore, line->silent.ns));
+	m->shares.has_overlaps |= tools[COVERAGE_OFFCPUSNOOP].any || tools[COVERAGE_BIOSNOOP].any;
+	m->shared++;
+	m->covered[COVERAGE_OFFCPUSNOOP] += line->covered[OVERLAP_OFF_CPU];
+	m->covered[COVERAGE_BIOSNOOP] += line->covered[OVERLAP_DISK];
 }
 
-static void add_share(struct sums *m, const struct span *s, uint32_t group)
+static void add_request(struct sums *m, const struct span *s, struct rows_name name)
 {
-	self_time_measure(&m->self, m->spans, s);
-	overlaps_measure(&m->overlaps, m->spans, s);
-	shares_add(&m->shares, &(struct shares_request){.name = {group, s->type},
-							.life = life_ns(m->spans, s),
-							.layers = m->self.layers,
-							.overlaps = &m->overlaps,
-							.is_rare = overlaps_silence_is_rare(&m->overlaps, m->spans),
-							.facts = proofs_facts(m->proofs, s)});
-	m->shared++;
-	m->covered[COVERAGE_OFFCPUSNOOP] += m->overlaps.covered[OVERLAP_OFF_CPU];
-	m->covered[COVERAGE_BIOSNOOP] += m->overlaps.covered[OVERLAP_DISK];
+	struct spanfill *fill = &m->group.fill;
+
+	spanfill_span(fill, m->spans, m->connections, s);
+	if (m->wanted & SUMS_SHARES)
+		add_share(m, s, name);
+	if (!(m->wanted & SUMS_RATES))
+		return;
+	spanfill_io(fill, m->spans, s);
+	m->counts.no_peak += !rates_add(&m->rates, name, &fill->line, s->last, sums_slot(m));
 }
 
 /* Whether it is not to be added, because of its queue. */
@@ -118,16 +114,12 @@ static void add_tree(struct sums *m, const struct span *s)
 	if (!s->has_parent)
 		see_request(m, s);
 	if (group != MAP_NONE && !s->unknown) {
-		bool is_request = !s->has_parent && is_whole(m, s);
-
 		if (m->wanted & SUMS_TIMES)
 			add_times(m, s, group);
 		else
 			m->counts.measured++;
-		if (m->wanted & SUMS_RATES && is_request)
-			add_rate(m, s, group);
-		if (m->wanted & SUMS_SHARES && is_request)
-			add_share(m, s, group);
+		if (m->wanted & (SUMS_RATES | SUMS_SHARES) && !s->has_parent && is_whole(m, s))
+			add_request(m, s, (struct rows_name){group, s->type});
 	}
 	/* the others are added when they end */
 	for (const struct span *child = s->child; child; child = child->next)
@@ -203,7 +195,5 @@ void sums_free(struct sums *m)
 	rows_free(&m->rows);
 	shares_free(&m->shares);
 	rates_free(&m->rates);
-	overlaps_free(&m->overlaps);
-	request_io_free(&m->io);
 	free(m->states);
 }

@@ -7,13 +7,9 @@
 #pragma once
 
 #include "group.h"
-#include "overlaps.h"
-#include "proofs.h"
 #include "rates.h"
 #include "rows.h"
-#include "self_time.h"
 #include "shares.h"
-#include "spans.h"
 
 enum { SUMS_TIMES = 1, SUMS_SHARES = 2, SUMS_RATES = 4 }; /* what is summed up: rows, shares, rates */
 
@@ -56,9 +52,6 @@ struct sums {
 	uint64_t shared, covered[COVERAGE_TOOLS]; /* requests in shares; those that lines of a tool cover */
 
 	/* scratch */
-	struct self_time self;
-	struct overlaps overlaps;
-	struct request_io io;
 	struct span_state *states; /* of a span and those below it */
 	size_t num_states, cap_states;
 };
