@@ -414,10 +414,8 @@ void record_create(struct record_file *f, const char *path)
 	close(ends[0]);
 	f->keeper = ends[1];
 	/* then it stays if nothing is recorded */
-	if (f->pid < 0) {
-		close(f->keeper);
-		f->keeper = -1;
-	}
+	if (f->pid < 0)
+		io_close(&f->keeper);
 }
 
 static void end_keeper(struct record_file *f, bool keep)
@@ -426,8 +424,7 @@ static void end_keeper(struct record_file *f, bool keep)
 		return;
 	if (keep && write(f->keeper, "", 1) != 1)
 		warn("the file will be removed");
-	close(f->keeper);
-	f->keeper = -1;
+	io_close(&f->keeper);
 	if (f->pid > 0)
 		waitpid(f->pid, NULL, 0);
 }
@@ -435,9 +432,7 @@ static void end_keeper(struct record_file *f, bool keep)
 void record_close(struct record_file *f)
 {
 	end_keeper(f, false);
-	if (f->fd >= 0)
-		close(f->fd);
-	f->fd = -1;
+	io_close(&f->fd);
 }
 
 /* Whether entries between two marks fit besides the kept ones; prints a message if they do not. */

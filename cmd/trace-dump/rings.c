@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "input.h"
+#include "io.h"
 #include "mem.h"
 #include "signals.h"
 #include "snapshot.h"
@@ -231,8 +232,7 @@ bool rings_report(const struct rings *r, const char *name, const char *verb)
 
 void rings_close(struct rings *r)
 {
-	if (r->pidfd >= 0)
-		close(r->pidfd);
+	io_close(&r->pidfd);
 	free(r->lcores);
 	*r = (struct rings){.pidfd = -1};
 }

@@ -12,14 +12,12 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "connections.h"
 #include "io.h"
+#include "kernel.h"
 #include "mem.h"
-#include "quota.h"
 #include "rpc.h"
 #include "sandbox.h"
 #include "state.h"
-#include "threads.h"
 #include "utf8.h"
 #include "worker.h"
 
@@ -131,9 +129,7 @@ char *ask_end(struct ask *a, struct out *state, char **off)
 		if (io_pread(a->fd, bytes, st.st_size, 0) == 0)
 			text = (struct slice){bytes, st.st_size};
 	}
-	if (a->fd >= 0)
-		close(a->fd);
-	a->fd = -1;
+	io_close(&a->fd);
 	if (a->error) {
 		why = mem_copy(slice_of(strerror(a->error)));
 	} else if (a->child.status || !text.n) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "io.h"
 #include "kmsg.h"
 #include "mem.h"
 #include "recording.h"
@@ -49,8 +50,7 @@ static void copy_texts(struct capture *c)
 			warn("%s/%s", c->folder.path, p->file);
 			c->is_bad = true;
 		}
-		if (fd >= 0)
-			close(fd);
+		io_close(&fd);
 		say_gap(c, p);
 	}
 }
@@ -194,8 +194,7 @@ void capture_end(struct capture *c, const struct folder *ring)
 		fd = folder_file(&c->folder, RECORDING_SLOW, 0);
 		c->is_bad |= !folder_write(&c->folder, RECORDING_SLOW, fd, &c->incident.lines);
 	}
-	if (fd >= 0)
-		close(fd);
+	io_close(&fd);
 	describe(c);
 	for (int i = PART_TRACE; i < PART_TOOLS; i++)
 		c->is_bad |= say_loss(c, &c->parts[i]);

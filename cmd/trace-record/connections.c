@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "connections.h"
+#include "kernel.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -15,6 +15,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "io.h"
 #include "map.h"
 #include "ticks.h"
 
@@ -152,8 +153,7 @@ static bool enter(pid_t pid)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	done = fd >= 0 && fstat(fd, &other) == 0 && stat("/proc/self/ns/net", &own) == 0 &&
 	       ((own.st_dev == other.st_dev && own.st_ino == other.st_ino) || setns(fd, CLONE_NEWNET) == 0);
-	if (fd >= 0)
-		close(fd);
+	io_close(&fd);
 	return done;
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "folder.h"
+#include "io.h"
 #include "parts.h"
 #include "recording.h"
 #include "targets.h"
@@ -22,11 +23,8 @@ bool describe_open(struct description *d)
 
 void describe_close(struct description *d)
 {
-	if (d->readme >= 0)
-		close(d->readme);
-	if (d->index >= 0)
-		close(d->index);
-	d->readme = d->index = -1;
+	io_close(&d->readme);
+	io_close(&d->index);
 }
 
 void describe_time(struct out *out, uint64_t ns)

@@ -66,9 +66,7 @@ bool folder_add(struct folder *f, const struct folder *parent, const char *name)
 
 void folder_close(struct folder *f)
 {
-	if (f->fd >= 0)
-		close(f->fd);
-	f->fd = -1;
+	io_close(&f->fd);
 	free(f->path);
 	f->path = NULL;
 }

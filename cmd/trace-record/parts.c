@@ -14,6 +14,7 @@
 #include "cli.h"
 #include "clock.h"
 #include "folder.h"
+#include "io.h"
 #include "json.h"
 #include "lost.h"
 #include "mem.h"
@@ -101,10 +102,8 @@ void part_init(struct part *p)
 
 void part_close(struct part *p)
 {
-	if (p->messages >= 0)
-		close(p->messages);
-	if (p->result >= 0)
-		close(p->result);
+	io_close(&p->messages);
+	io_close(&p->result);
 	out_close(&p->said);
 	out_close(&p->printed);
 	free(p->why);
@@ -155,10 +154,8 @@ void part_start(struct part *p, const struct folder *folder)
 	}
 	if (!p->is_started)
 		fail(p, PART_MISSING, mem_printf("%s", strerror(errno)));
-	if (messages[1] >= 0)
-		close(messages[1]);
-	if (setup.out >= 0)
-		close(setup.out);
+	io_close(&messages[1]);
+	io_close(&setup.out);
 	free(path);
 }
 
@@ -286,8 +283,7 @@ void parts_wait(struct part *parts, int n, const struct folder *folder, struct p
 			p->since = clock_wall_ns();
 		/* a tool that closed it would be woken for without end */
 		if (fds[2 * i].revents & POLLHUP && fds[2 * i].fd >= 0) {
-			close(p->messages);
-			p->messages = -1;
+			io_close(&p->messages);
 		}
 		if (child_has_ended(&p->child))
 			note_end(p, folder);
@@ -399,8 +395,7 @@ bool part_write(struct part *p, const struct folder *folder, struct out *text, c
 	if (p->status != PART_MISSING) {
 		fd = folder_file(folder, p->file, 0);
 		good = folder_write(folder, p->file, fd, text);
-		if (fd >= 0)
-			close(fd);
+		io_close(&fd);
 	}
 	out_close(text);
 	return good;

@@ -7,7 +7,6 @@
 #include "count.h"
 #include "mem.h"
 #include "minmax.h"
-#include "number.h"
 #include "probeline.h"
 
 /* Ticks in which qpair-lifetimes looks for the owner of a connection before it was added. */
@@ -33,19 +32,6 @@ static const struct probe *find(struct slice name)
 		if (slice_is(name, probes[i].name))
 			return &probes[i];
 	return NULL;
-}
-
-/* Reads a field that is a number. Returns false if there is none. */
-static bool read_number(struct slice fields, const char *key, uint64_t *number)
-{
-	struct probeline_field f;
-	const char *error;
-	bool found = false;
-
-	while (probeline_next(&fields, &f, &error) > 0)
-		if (slice_is(f.key, key) && !f.quoted)
-			found = number_hex(f.value, number);
-	return found;
 }
 
 void probes_clear(struct probes *p)
@@ -127,10 +113,14 @@ void probes_add(struct probes *p, struct slice line)
 {
 	struct slice fields = line, name;
 	const struct probe *probe = probeline_name(&fields, &name) ? find(name) : NULL;
+	struct probeline_field found[2];
 	uint64_t tsc, key = 0;
 	uint32_t *at;
 
-	if (!probe || !read_number(fields, "tsc", &tsc) || (*probe->key && !read_number(fields, probe->key, &key)))
+	if (!probe)
+		return;
+	probeline_fields(fields, (const char *const[]){"tsc", probe->key}, COUNT(found), found);
+	if (!probeline_number(&found[0], &tsc) || (*probe->key && !probeline_number(&found[1], &key)))
 		return;
 	bound(p);
 	at = map_put(&p->keys[probe->kind], key);

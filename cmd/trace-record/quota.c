@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "quota.h"
+#include "kernel.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "io.h"
+#include "proc.h"
 #include "recording.h"
 #include "ticks.h"
 
@@ -17,25 +15,11 @@ enum { TEXT = 8192 /* bytes of a file; they are shorter */ };
 /* Where version 1 of control groups has this controller, and version 2 all. */
 static const char v1[] = "/sys/fs/cgroup/cpu", v2[] = "/sys/fs/cgroup";
 
-static const char *read_text(char text[TEXT], const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? io_read(fd, text, TEXT - 1) : 0;
-
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = 0;
-	return text;
-}
-
 /* The file of a group. */
 static const char *read_file(char text[TEXT], const char *root, struct slice group, const char *name)
 {
-	char path[TEXT];
-	int n = snprintf(path, sizeof(path), "%s%.*s/%s", root, (int)group.n, group.p, name);
-
-	*text = 0;
-	return n < (int)sizeof(path) ? read_text(text, path) : text;
+	proc_read(text, TEXT, "%s%.*s/%s", root, (int)group.n, group.p, name);
+	return text;
 }
 
 /* The number after a name in cpu.stat, whose lines have a name and a number each. */
@@ -101,12 +85,12 @@ static struct slice find_group(struct slice lines, const char **root)
 
 void quota_write(struct out *out, pid_t pid, const char *when)
 {
-	char text[TEXT], path[64];
+	char text[TEXT];
 	const char *root;
 	struct slice group;
 
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	group = find_group(slice_of(read_text(text, path)), &root);
+	proc_read(text, sizeof(text), "/proc/%d/cgroup", pid);
+	group = find_group(slice_of(text), &root);
 	/* one outside of this process' namespace has no path here */
 	if (!slice_starts(group, "/") || slice_starts(group, "/.."))
 		return;

@@ -4,15 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -20,8 +17,10 @@
 #include "json.h"
 #include "mem.h"
 #include "number.h"
+#include "proc.h"
 #include "recording.h"
 #include "utf8.h"
+#include "worker.h"
 
 enum {
 	REPLY_MS = 2000,    /* until a reply is complete */
@@ -32,14 +31,10 @@ enum {
 /* The operand of -r or --rpc-socket in the command line of a process; NULL: none. The caller frees it. */
 static char *socket_in_command(pid_t pid)
 {
-	char path[32], *line = mem_array(1 << 16, 1), *found = NULL;
-	int fd, n;
+	enum { ROOM = 1 << 16 };
+	char *line = mem_array(ROOM, 1), *found = NULL;
+	size_t n = proc_read(line, ROOM, "/proc/%d/cmdline", pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd >= 0 ? io_read(fd, line, (1 << 16) - 1) : 0;
-	if (fd >= 0)
-		close(fd);
 	for (char *arg = line; arg < line + n && !found; arg += strlen(arg) + 1) {
 		char *next = arg + strlen(arg) + 1;
 
@@ -77,44 +72,6 @@ static int connect_to(const char *path)
 	return result == 0 ? fd : -1;
 }
 
-/* A descriptor, or none, and an error number. */
-union passed {
-	struct cmsghdr header;
-	char bytes[CMSG_SPACE(sizeof(int))];
-};
-
-static void pass(int to, int fd, int error)
-{
-	union passed passed = {};
-	struct iovec text = {&error, sizeof(error)};
-	struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1};
-
-	if (fd >= 0) {
-		message.msg_control = &passed;
-		message.msg_controllen = sizeof(passed);
-		passed.header.cmsg_len = CMSG_LEN(sizeof(fd));
-		passed.header.cmsg_level = SOL_SOCKET;
-		passed.header.cmsg_type = SCM_RIGHTS;
-		memcpy(CMSG_DATA(&passed.header), &fd, sizeof(fd));
-	}
-	sendmsg(to, &message, MSG_NOSIGNAL);
-}
-
-/* Returns -1 with errno. */
-static int receive_passed(int from)
-{
-	union passed passed = {};
-	int error = EIO, fd = -1;
-	struct iovec text = {&error, sizeof(error)};
-	struct msghdr message = {
-		.msg_iov = &text, .msg_iovlen = 1, .msg_control = &passed, .msg_controllen = sizeof(passed)};
-
-	if (recvmsg(from, &message, MSG_CMSG_CLOEXEC) == sizeof(error) && message.msg_controllen >= sizeof(passed))
-		memcpy(&fd, CMSG_DATA(&passed.header), sizeof(fd));
-	errno = error;
-	return fd;
-}
-
 static bool wait_until(int fd, short events, uint64_t deadline)
 {
 	for (;;) {
@@ -136,6 +93,7 @@ static bool wait_until(int fd, short events, uint64_t deadline)
 static int connect_in_child(const char *path)
 {
 	int ends[2], fd = -1, error = ETIMEDOUT;
+	ssize_t got;
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -143,24 +101,22 @@ static int connect_in_child(const char *path)
 	pid = fork();
 	if (pid == 0) {
 		/* one that is left behind must not keep a pipe of the tool open */
-		dup2(ends[1], STDIN_FILENO);
-		syscall(SYS_close_range, STDIN_FILENO + 1, ~0U, 0);
+		worker_close_others(NULL, 0, ends[1]);
 		fd = connect_to(path);
-		pass(STDIN_FILENO, fd, errno);
-		_exit(EXIT_SUCCESS);
+		error = errno;
+		_exit(worker_send(ends[1], &error, sizeof(error), fd) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 	}
 	if (pid < 0)
 		error = errno;
 	close(ends[1]);
 	if (pid > 0 && wait_until(ends[0], POLLIN, clock_ms() + REPLY_MS)) {
-		fd = receive_passed(ends[0]);
-		error = errno;
+		got = worker_receive(ends[0], &error, sizeof(error), &fd);
+		if (got != sizeof(error))
+			error = got < 0 ? errno : EIO;
 	}
 	close(ends[0]);
-	if (pid > 0 && error == ETIMEDOUT && fd < 0)
-		kill(pid, SIGKILL);
 	if (pid > 0)
-		waitpid(pid, NULL, error == ETIMEDOUT && fd < 0 ? WNOHANG : 0);
+		worker_end(pid);
 	errno = error;
 	return fd;
 }
@@ -292,9 +248,7 @@ const char *rpc_call(struct rpc *rpc, const char *method, const char *params, st
 
 void rpc_close(struct rpc *rpc)
 {
-	if (rpc->fd >= 0)
-		close(rpc->fd);
-	rpc->fd = -1;
+	io_close(&rpc->fd);
 	out_close(&rpc->reply);
 	rpc->reply = (struct out){.fd = OUT_MEMORY};
 }

@@ -18,17 +18,8 @@
 #include "mappedtrace.h"
 #include "mem.h"
 #include "number.h"
+#include "proc.h"
 #include "utf8.h"
-
-/* The user that it runs as: the owner of its folder in /proc. */
-static void read_user(struct target_process *t)
-{
-	struct stat st;
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%d", t->pid);
-	t->user = stat(path, &st) == 0 ? st.st_uid : UINT32_MAX;
-}
 
 /* The name of its executable: that of its first thread is a reactor's. */
 static void read_name(struct target_process *t)
@@ -79,27 +70,16 @@ static bool has_named_trace(pid_t pid)
 	return found;
 }
 
-/* Since when it has run, in seconds: field 22 of its stat, in ticks since boot; proc(5). */
+/* Since when it has run, in seconds: its stat has ticks since boot. */
 static uint64_t age_of(pid_t pid)
 {
-	uint64_t started = 0, now = clock_ns_of(CLOCK_BOOTTIME) / 1000000000;
-	char path[32], line[512] = "", *end;
-	FILE *file;
+	uint64_t started, now = clock_ns_of(CLOCK_BOOTTIME) / 1000000000;
+	const char *field;
+	char line[512];
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	if (file) {
-		if (!fgets(line, sizeof(line), file))
-			*line = 0;
-		fclose(file);
-	}
-	/* a name may have parentheses */
-	end = strrchr(line, ')');
-	if (!end ||
-	    sscanf(end, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64,
-		   &started) != 1)
-		return 0;
-	started /= sysconf(_SC_CLK_TCK);
+	proc_read(line, sizeof(line), "/proc/%d/stat", pid);
+	field = proc_field(line, 22);
+	started = field ? strtoull(field, NULL, 10) / sysconf(_SC_CLK_TCK) : now;
 	return started < now ? now - started : 0;
 }
 
@@ -146,6 +126,7 @@ static void find_only(struct target_process *found)
 	size_t n = 0, cap = 0;
 	struct dirent *entry;
 	bool hidden = false;
+	struct stat st;
 	uint64_t pid;
 
 	if (!proc)
@@ -158,7 +139,8 @@ static void find_only(struct target_process *found)
 		if (!found->trace)
 			continue;
 		read_name(found);
-		read_user(found);
+		/* the user that it runs as owns its folder */
+		found->user = fstatat(dirfd(proc), entry->d_name, &st, 0) == 0 ? st.st_uid : UINT32_MAX;
 		all = mem_room(all, n, &cap);
 		all[n++] = *found;
 	}

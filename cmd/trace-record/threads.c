@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "threads.h"
+#include "kernel.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include "calls.h"
 #include "clock.h"
 #include "count.h"
-#include "io.h"
 #include "number.h"
+#include "proc.h"
 #include "recording.h"
 #include "ticks.h"
 #include "wall.h"
@@ -29,77 +29,28 @@ enum {
 
 /* System calls with a file: the number of the argument that is its path or its descriptor. */
 static const struct {
-	const char *name;
 	unsigned argument;
 	bool is_path;
+	const char *names[40]; /* NULL ends them */
 } calls[] = {
-	{"accept", 0, false},
-	{"accept4", 0, false},
-	{"access", 0, true},
-	{"close", 0, false},
-	{"connect", 0, false},
-	{"creat", 0, true},
-	{"epoll_pwait", 0, false},
-	{"epoll_wait", 0, false},
-	{"execve", 0, true},
-	{"faccessat", 1, true},
-	{"fallocate", 0, false},
-	{"fcntl", 0, false},
-	{"fdatasync", 0, false},
-	{"flock", 0, false},
-	{"fstat", 0, false},
-	{"fsync", 0, false},
-	{"ftruncate", 0, false},
-	{"getdents64", 0, false},
-	{"io_uring_enter", 0, false},
-	{"ioctl", 0, false},
-	{"lstat", 0, true},
-	{"newfstatat", 1, true},
-	{"open", 0, true},
-	{"openat", 1, true},
-	{"openat2", 1, true},
-	{"pread64", 0, false},
-	{"preadv", 0, false},
-	{"preadv2", 0, false},
-	{"pwrite64", 0, false},
-	{"pwritev", 0, false},
-	{"pwritev2", 0, false},
-	{"read", 0, false},
-	{"readlink", 0, true},
-	{"readlinkat", 1, true},
-	{"readv", 0, false},
-	{"recvfrom", 0, false},
-	{"recvmsg", 0, false},
-	{"rename", 0, true},
-	{"sendmsg", 0, false},
-	{"sendto", 0, false},
-	{"stat", 0, true},
-	{"statfs", 0, true},
-	{"statx", 1, true},
-	{"sync_file_range", 0, false},
-	{"truncate", 0, true},
-	{"unlink", 0, true},
-	{"unlinkat", 1, true},
-	{"write", 0, false},
-	{"writev", 0, false},
+	{0, false, {"accept",          "accept4",   "close",   "connect",  "epoll_pwait", "epoll_wait", "fallocate",
+		    "fcntl",           "fdatasync", "flock",   "fstat",    "fsync",       "ftruncate",  "getdents64",
+		    "io_uring_enter",  "ioctl",     "pread64", "preadv",   "preadv2",     "pwrite64",   "pwritev",
+		    "pwritev2",        "read",      "readv",   "recvfrom", "recvmsg",     "sendmsg",    "sendto",
+		    "sync_file_range", "write",     "writev"}},
+	{0,
+	 true,
+	 {"access", "creat", "execve", "lstat", "open", "readlink", "rename", "stat", "statfs", "truncate", "unlink"}},
+	{1, true, {"faccessat", "newfstatat", "openat", "openat2", "readlinkat", "statx", "unlinkat"}},
 };
 
 /* Reads a file of a thread, or of its process if tid is 0. Returns an empty string if that is not possible. */
 static const char *read_text(char text[TEXT], pid_t pid, pid_t tid, const char *name)
 {
-	char path[NAME];
-	ssize_t n;
-	int fd;
-
 	if (tid)
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, name);
+		proc_read(text, TEXT, "/proc/%d/task/%d/%s", pid, tid, name);
 	else
-		snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd >= 0 ? io_read(fd, text, TEXT - 1) : 0;
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = 0;
+		proc_read(text, TEXT, "/proc/%d/%s", pid, name);
 	return text;
 }
 
@@ -128,19 +79,15 @@ static void write_name(struct out *out, const char *key, pid_t pid, pid_t tid)
 	write_text(out, key, slice_cut_line(&name));
 }
 
-/* Field 3 of its stat is the state, field 39 the CPU; proc(5). A name may have blanks and parentheses. */
 static void write_stat(struct out *out, pid_t pid, pid_t tid)
 {
 	char text[TEXT];
-	const char *at = strrchr(read_text(text, pid, tid, "stat"), ')');
+	const char *stat = read_text(text, pid, tid, "stat"), *state = proc_field(stat, 3), *cpu = proc_field(stat, 39);
 
-	if (!at || !at[1] || !at[2])
-		return;
-	write_text(out, RECORDING_STATE, (struct slice){at + 2, 1});
-	for (int field = 2; at && field < 39; field++)
-		at = strchr(at + 1, ' ');
-	if (at)
-		out_printf(out, ",\"cpu\":%" PRIu64, (uint64_t)strtoull(at, NULL, 10));
+	if (state)
+		write_text(out, RECORDING_STATE, slice_of_array(state, 1));
+	if (cpu)
+		out_printf(out, ",\"cpu\":%" PRIu64, (uint64_t)strtoull(cpu, NULL, 10));
 }
 
 static void write_path(struct out *out, pid_t pid, uint64_t address)
@@ -194,14 +141,15 @@ static void write_call(struct out *out, pid_t pid, pid_t tid)
 	for (unsigned i = 0; i < ARGUMENTS; i++)
 		arguments[i] = strtoull(at, &at, 16);
 	write_text(out, RECORDING_SYSCALL, slice_of(name));
-	for (size_t i = 0; i < COUNT(calls); i++) {
-		if (strcmp(calls[i].name, name) != 0)
-			continue;
-		if (calls[i].is_path)
-			write_path(out, pid, arguments[calls[i].argument]);
-		else
-			write_descriptor(out, pid, (int)arguments[calls[i].argument]);
-	}
+	for (size_t i = 0; i < COUNT(calls); i++)
+		for (const char *const *known = calls[i].names; *known; known++) {
+			if (strcmp(*known, name) != 0)
+				continue;
+			if (calls[i].is_path)
+				write_path(out, pid, arguments[calls[i].argument]);
+			else
+				write_descriptor(out, pid, (int)arguments[calls[i].argument]);
+		}
 }
 
 /* The functions of its kernel stack, the innermost first: "[<0>] wait_for_partner+0x7e/0xd0". */

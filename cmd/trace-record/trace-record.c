@@ -174,13 +174,6 @@ static void record(struct recording *r)
 	report_new(r, reported);
 }
 
-/* What is known only after the recording. */
-static void finish(struct recording *r)
-{
-	r->bad |= !kmsg_write(r->kmsg, &r->parts[PART_DMESG], &r->folder);
-	part_report(&r->parts[PART_DMESG]);
-}
-
 /* Whether what could be started was recorded to the end, without losses. */
 static bool is_complete(const struct recording *r)
 {
@@ -287,7 +280,8 @@ static bool record_once(struct recording *r)
 		write_rpc(r, why);
 	free(why);
 	record(r);
-	finish(r);
+	r->bad |= !kmsg_write(r->kmsg, &r->parts[PART_DMESG], &r->folder);
+	part_report(&r->parts[PART_DMESG]);
 	r->bad |= !describe_index(&r->description);
 	r->bad |= !describe_readme(&r->description);
 	if (!folder_has_name(&r->folder))

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "io.h"
 #include "json.h"
 #include "minmax.h"
 #include "number.h"
@@ -77,9 +78,7 @@ void watch_read(struct watch *w, struct incident *incident, uint64_t stuck_ns)
 
 void watch_close(struct watch *w)
 {
-	if (w->fd >= 0)
-		close(w->fd);
-	w->fd = -1;
+	io_close(&w->fd);
 	out_close(&w->line);
 	w->line = (struct out){.fd = OUT_MEMORY};
 }

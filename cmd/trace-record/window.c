@@ -123,7 +123,5 @@ bool window_copy(const struct window *w, int to)
 
 void window_close(struct window *w)
 {
-	if (w->fd >= 0)
-		close(w->fd);
-	w->fd = -1;
+	io_close(&w->fd);
 }

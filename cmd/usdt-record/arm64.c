@@ -48,9 +48,9 @@ static bool find_register(struct slice name, uint16_t *offset)
 /* A comma and the blanks after it. */
 static bool skip_comma(struct slice *s)
 {
-	if (!machine_skip(s, ','))
+	if (!slice_skip(s, ','))
 		return false;
-	while (machine_skip(s, ' '))
+	while (slice_skip(s, ' '))
 		;
 	return true;
 }
@@ -64,9 +64,9 @@ static bool parse_index(struct slice *s, struct operand *o)
 	if (!find_register(machine_parse_until(s, ",]"), &o->index))
 		return false;
 	if (skip_comma(s)) {
-		if (!slice_is(machine_parse_until(s, " ]"), "lsl") || !machine_skip(s, ' '))
+		if (!slice_is(machine_parse_until(s, " ]"), "lsl") || !slice_skip(s, ' '))
 			return false;
-		machine_skip(s, '#');
+		slice_skip(s, '#');
 		digits = machine_parse_until(s, "]");
 		if (!number_decimal(digits, &scale) || scale > 3)
 			return false;
@@ -80,7 +80,7 @@ static bool parse_offset(struct slice *s, struct operand *o)
 {
 	uint64_t number;
 
-	machine_skip(s, '#');
+	slice_skip(s, '#');
 	if (!s->n || !machine_parse_sum(s, &number))
 		return false;
 	o->value = number;
@@ -90,11 +90,11 @@ static bool parse_offset(struct slice *s, struct operand *o)
 /* [BASE], [BASE, OFFSET], [BASE, INDEX], [BASE, INDEX, lsl SCALE]; index: of 64 bits */
 static bool parse_memory(struct slice *s, struct operand *o)
 {
-	if (!machine_skip(s, '[') || !find_register(machine_parse_until(s, ",]"), &o->base))
+	if (!slice_skip(s, '[') || !find_register(machine_parse_until(s, ",]"), &o->base))
 		return false;
 	if (skip_comma(s) && (s->n && *s->p == 'x' ? !parse_index(s, o) : !parse_offset(s, o)))
 		return false;
-	return machine_skip(s, ']') && !s->n;
+	return slice_skip(s, ']') && !s->n;
 }
 
 const char *arm64_parse(struct operand *o, struct slice text)

@@ -21,6 +21,7 @@
 #include "links.h"
 #include "mem.h"
 #include "operand.h"
+#include "proc.h"
 #include "usdt-record.skel.h"
 
 enum {
@@ -64,8 +65,7 @@ static bool has_uprobe_multi(void)
 	link = links_create(
 		&(struct link_create){.prog_fd = fd, .path = (uintptr_t) "/", .offsets = (uintptr_t)&offset, .cnt = 1});
 	has = link < 0 && errno == EBADF;
-	if (link >= 0)
-		close(link);
+	io_close(&link);
 	close(fd);
 	return has;
 }
@@ -260,21 +260,15 @@ static bool has_ended(pid_t child, uint64_t timeout)
 	return true;
 }
 
-/* Whether it has something to do, and waits for a CPU at most: its state in proc(5). */
+/* Whether it has something to do, and waits for a CPU at most. */
 static bool is_running(pid_t pid)
 {
-	char path[32], line[64], state = 0;
-	FILE *file;
+	const char *state;
+	char line[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	/* its name is the tool's, without blanks */
-	if (fgets(line, sizeof(line), file))
-		sscanf(line, "%*d %*s %c", &state);
-	fclose(file);
-	return state == 'R';
+	proc_read(line, sizeof(line), "/proc/%d/stat", pid);
+	state = proc_field(line, 3);
+	return state && *state == 'R';
 }
 
 int attach_detach(struct attach *a)

@@ -6,14 +6,6 @@
 const char machine_bad_form[] = "its form is unknown";
 const char machine_bad_register[] = "it is not a general register";
 
-bool machine_skip(struct slice *text, char c)
-{
-	if (!text->n || *text->p != c)
-		return false;
-	*text = slice_from(*text, 1);
-	return true;
-}
-
 struct slice machine_parse_until(struct slice *text, const char *ends)
 {
 	struct slice s = {text->p, 0};
@@ -26,12 +18,12 @@ struct slice machine_parse_until(struct slice *text, const char *ends)
 
 static bool parse_term(struct slice *text, uint64_t *sum)
 {
-	bool negative = machine_skip(text, '-'), hex;
+	bool negative = slice_skip(text, '-'), hex;
 	struct slice term;
 	uint64_t number;
 
 	if (!negative)
-		machine_skip(text, '+');
+		slice_skip(text, '+');
 	term = machine_parse_until(text, "+-()[],");
 	hex = term.n > 2 && term.p[0] == '0' && (term.p[1] | 0x20) == 'x';
 	if (!(hex ? number_hex(term, &number) : number_decimal(term, &number)))

@@ -20,9 +20,6 @@ machine_parse x86_parse, arm64_parse;
 
 extern const char machine_bad_form[], machine_bad_register[];
 
-/* Removes c from the start of the text; false: it starts otherwise. */
-bool machine_skip(struct slice *text, char c);
-
 /* Removes and returns the text up to the first of the characters in `ends`, or all of it. */
 struct slice machine_parse_until(struct slice *text, const char *ends);
 

@@ -10,6 +10,7 @@
 
 #include "count.h"
 #include "input.h"
+#include "io.h"
 #include "mappedtrace.h"
 #include "mem.h"
 #include "sandbox.h"
@@ -156,8 +157,7 @@ int trace_find(struct found_trace *found, pid_t pid)
 		result = error ? -1 : recognise(found);
 		if (result == 1)
 			break;
-		if (found->fd >= 0)
-			close(found->fd);
+		io_close(&found->fd);
 		free(found->name);
 	}
 	mappedtrace_end(&search);

@@ -64,7 +64,7 @@ static bool parse_register(struct slice *s, uint16_t *offset)
 {
 	struct slice name;
 
-	if (!machine_skip(s, '%'))
+	if (!slice_skip(s, '%'))
 		return false;
 	name = machine_parse_until(s, ",)");
 	for (unsigned i = 0; name.n && i < NUM_REGISTERS; i++)
@@ -86,17 +86,17 @@ static bool parse_registers(struct slice *s, struct operand *o)
 {
 	uint64_t scale = 1;
 
-	if (!machine_skip(s, '('))
+	if (!slice_skip(s, '('))
 		return false;
 	if (s->n && *s->p != ',' && !parse_register(s, &o->base))
 		return false;
-	if (machine_skip(s, ',')) {
+	if (slice_skip(s, ',')) {
 		if (!parse_register(s, &o->index) || o->index == RIP_OFFSET)
 			return false;
-		if (machine_skip(s, ',') && !number_decimal(machine_parse_until(s, ")"), &scale))
+		if (slice_skip(s, ',') && !number_decimal(machine_parse_until(s, ")"), &scale))
 			return false;
 	}
-	if (!machine_skip(s, ')') || s->n || !scale || scale > 8 || (scale & (scale - 1)))
+	if (!slice_skip(s, ')') || s->n || !scale || scale > 8 || (scale & (scale - 1)))
 		return false;
 	o->scale = __builtin_ctz(scale);
 	return true;
@@ -111,7 +111,7 @@ const char *x86_parse(struct operand *o, struct slice text)
 		return parse_register(&text, &o->base) && !text.n && o->base != RIP_OFFSET ? NULL
 											   : machine_bad_register;
 	}
-	o->kind = machine_skip(&text, '$') ? CONSTANT : MEMORY;
+	o->kind = slice_skip(&text, '$') ? CONSTANT : MEMORY;
 	if (!text.n || !machine_parse_sum(&text, &number))
 		return machine_bad_form;
 	if (text.n && (o->kind == CONSTANT || !parse_registers(&text, o)))

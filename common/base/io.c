@@ -90,6 +90,13 @@ int io_write(int fd, const void *buf, size_t n)
 	return 0;
 }
 
+void io_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 char *io_copy(int from)
 {
 	int to = memfd_create("copy", MFD_CLOEXEC);

@@ -37,6 +37,9 @@ int io_pread(int fd, void *buf, size_t n, off_t from);
 /* Writes all of it. Returns 0, or -1 with errno and an unknown part written. */
 int io_write(int fd, const void *buf, size_t n);
 
+/* Closes a descriptor, which is -1 from then on; nothing if it is. */
+void io_close(int *fd);
+
 /*
  * The path of a copy in memory of what cannot be read twice, which lasts as long as the process. The caller frees it.
  * Returns NULL with errno.

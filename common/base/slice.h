@@ -50,6 +50,15 @@ static inline struct slice slice_cut(struct slice *s, size_t n)
 	return first;
 }
 
+/* Cuts off the first character if it is c; else returns false. */
+static inline bool slice_skip(struct slice *s, char c)
+{
+	if (!s->n || *s->p != c)
+		return false;
+	*s = slice_from(*s, 1);
+	return true;
+}
+
 /* Cuts off the first line of a text that is not empty, and returns it without its line feed. */
 static inline struct slice slice_cut_line(struct slice *text)
 {

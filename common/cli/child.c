@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io.h"
 #include "mem.h"
 
 enum { EXIT_NO_COMMAND = 127 };
@@ -148,9 +149,7 @@ static bool wait_for(struct child *c, int options)
 {
 	if (c->pid && waitpid(c->pid, &c->status, options) == c->pid) {
 		c->pid = 0;
-		if (c->pidfd >= 0)
-			close(c->pidfd);
-		c->pidfd = -1;
+		io_close(&c->pidfd);
 	}
 	return !c->pid;
 }

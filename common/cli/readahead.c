@@ -62,8 +62,7 @@ static void release(struct readahead *r)
 {
 	pthread_cond_destroy(&r->changed);
 	pthread_mutex_destroy(&r->lock);
-	if (r->fd >= 0)
-		close(r->fd);
+	io_close(&r->fd);
 	if (r->map != MAP_FAILED)
 		munmap(r->map, r->map_size);
 	free(r);

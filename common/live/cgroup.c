@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cgroup.h"
+#include "io.h"
 
 #include <err.h>
 #include <fcntl.h>
@@ -20,7 +21,6 @@ uint64_t cgroup_id(const char *path)
 		warnx("%s: not a cgroup of version 2; findmnt -t cgroup2 lists the mount points", path);
 		st.st_ino = 0;
 	}
-	if (fd >= 0)
-		close(fd);
+	io_close(&fd);
 	return st.st_ino;
 }

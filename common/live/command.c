@@ -112,13 +112,11 @@ int command_release(struct command *c)
 
 	if (io_write(c->gate, "", 1) != 0)
 		return -1;
-	close(c->gate);
-	c->gate = -1;
+	io_close(&c->gate);
 	/* a successful exec closes the pipe */
 	if (io_read(c->error, &failed, sizeof(failed)) != sizeof(failed))
 		failed = 0;
-	close(c->error);
-	c->error = -1;
+	io_close(&c->error);
 	errno = failed;
 	return failed ? -1 : 0;
 }

@@ -26,6 +26,7 @@
 #include "io.h"
 #include "output.h"
 #include "privilege.h"
+#include "proc.h"
 #include "signals.h"
 #include "utf8.h"
 #include "bpf/wakeup.h"
@@ -78,23 +79,17 @@ static int watch_processes(struct recorder *r)
 static bool read_process(pid_t pid, char name[64], bool *is_kernels)
 {
 	enum { PF_KTHREAD = 0x00200000 };
-	char path[32], line[256] = "", *end;
-	unsigned flags = 0;
-	int fd, n = 0;
+	char line[256], *start, *end;
+	const char *flags;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = io_read(fd, line, sizeof(line) - 1);
-		close(fd);
-	}
-	/* a name may have parentheses */
-	end = n > 0 ? strrchr(line, ')') : NULL;
-	if (!end || !strchr(line, '(') || sscanf(end, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
+	proc_read(line, sizeof(line), "/proc/%d/stat", pid);
+	start = strchr(line, '(');
+	end = strrchr(line, ')');
+	flags = proc_field(line, 9);
+	if (!start || !flags)
 		return false;
-	*end = 0;
-	snprintf(name, 64, "%s", strchr(line, '(') + 1);
-	*is_kernels = flags & PF_KTHREAD;
+	*is_kernels = strtoul(flags, NULL, 10) & PF_KTHREAD;
+	snprintf(name, 64, "%.*s", (int)(end - start - 1), start + 1);
 	return true;
 }
 
@@ -362,8 +357,7 @@ static void note_ended(struct recorder *r, const struct pollfd fds[RECORDER_PIDS
 	for (int i = 0; i < RECORDER_PIDS; i++) {
 		if (r->processes[i] < 0 || !fds[i].revents)
 			continue;
-		close(r->processes[i]);
-		r->processes[i] = -1;
+		io_close(&r->processes[i]);
 		if (--r->num_alive == 0)
 			note_end(r);
 	}

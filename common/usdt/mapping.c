@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io.h"
 #include "regular.h"
 
 /* Parses the line, and modifies it. False if it has another form. */
@@ -63,10 +64,8 @@ void mapping_end(struct mapping_list *list)
 {
 	if (list->maps)
 		fclose(list->maps);
-	if (list->root >= 0)
-		close(list->root);
-	if (list->proc >= 0)
-		close(list->proc);
+	io_close(&list->root);
+	io_close(&list->proc);
 	free(list->line);
 }
 
@@ -95,8 +94,7 @@ int mapping_open(const struct mapping *m, const struct mapping_list *list)
 		return fd;
 	own_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	fd = open_mapped(own_root, m->path, below, m);
-	if (own_root >= 0)
-		close(own_root);
+	io_close(&own_root);
 	if (fd >= 0)
 		return fd;
 	snprintf(link, sizeof(link), "map_files/%" PRIx64 "-%" PRIx64, m->start, m->end);

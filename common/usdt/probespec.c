@@ -14,18 +14,15 @@ static const char *const qpair_probes[] = {
 
 static void skip_blanks(struct slice *s)
 {
-	while (s->n && (*s->p == ' ' || *s->p == '\t' || *s->p == '\r'))
-		*s = slice_from(*s, 1);
+	while (slice_skip(s, ' ') || slice_skip(s, '\t') || slice_skip(s, '\r'))
+		;
 }
 
 /* Cuts the character, and blanks before it, off s if it comes next. */
 static bool skip(struct slice *s, char c)
 {
 	skip_blanks(s);
-	if (!s->n || *s->p != c)
-		return false;
-	*s = slice_from(*s, 1);
-	return true;
+	return slice_skip(s, c);
 }
 
 static bool parse_identifier(struct slice *s, struct slice *name)
