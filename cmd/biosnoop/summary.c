@@ -6,6 +6,7 @@
 
 #include "livelines.h"
 #include "mem.h"
+#include "minmax.h"
 #include "print.h"
 
 /* of some 10 KB each, at most */
@@ -62,11 +63,7 @@ static int by_time(const void *a, const void *b, void *context)
 	const struct summary *s = context;
 	const struct summary_row *x = &s->rows[*(uint32_t *)a], *y = &s->rows[*(uint32_t *)b];
 
-	if (x->latency.sum != y->latency.sum)
-		return x->latency.sum > y->latency.sum ? -1 : 1;
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	return by_key(a, b, context);
+	return ORDER(y->latency.sum, x->latency.sum) ?: ORDER(y->count, x->count) ?: by_key(a, b, context);
 }
 
 static struct column_value time_of(const struct summary_row *row, uint64_t ns)

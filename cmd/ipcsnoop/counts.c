@@ -5,23 +5,8 @@
 #include <stdlib.h>
 
 #include "calls.h"
-
-typedef uint64_t value_of(const struct count *count);
-
-static uint64_t calls_of(const struct count *count)
-{
-	return count->calls;
-}
-
-static uint64_t ns_of(const struct count *count)
-{
-	return count->ns;
-}
-
-static uint64_t errors_of(const struct count *count)
-{
-	return count->errors;
-}
+#include "count.h"
+#include "minmax.h"
 
 void counts_sum(struct count sums[NUM_CALLS], const struct count *counts, int cpus)
 {
@@ -44,18 +29,16 @@ static int compare(const void *a, const void *b)
 {
 	const struct ranked_call *x = a, *y = b;
 
-	if (x->value != y->value)
-		return x->value < y->value ? -1 : 1;
-	return x->call < y->call ? -1 : x->call > y->call;
+	return ORDER(x->value, y->value) ?: ORDER(x->call, y->call);
 }
 
-/* The calls whose value is not 0, by value. Returns how many there are. */
-static size_t sort(struct ranked_call rows[NUM_CALLS], const struct count sums[NUM_CALLS], value_of *value_of)
+/* The calls whose value, at this offset, is not 0, by value. Returns how many there are. */
+static size_t sort(struct ranked_call rows[NUM_CALLS], const struct count sums[NUM_CALLS], size_t offset)
 {
 	size_t n = 0;
 
 	for (unsigned call = 0; call < NUM_CALLS; call++) {
-		uint64_t value = value_of(&sums[call]);
+		uint64_t value = *(const __u64 *)((const char *)&sums[call] + offset);
 
 		if (value)
 			rows[n++] = (struct ranked_call){value, call};
@@ -66,27 +49,33 @@ static size_t sort(struct ranked_call rows[NUM_CALLS], const struct count sums[N
 
 void counts_text(struct out *out, const struct count sums[NUM_CALLS])
 {
+	static const struct {
+		const char *name;
+		size_t offset;
+		bool is_time;
+	} maps[] = {{"syscalls", offsetof(struct count, calls), false},
+		    {"usecs", offsetof(struct count, ns), true},
+		    {"errors", offsetof(struct count, errors), false}};
 	struct ranked_call rows[NUM_CALLS];
 	char name[CALLS_NAME];
-	size_t n = sort(rows, sums, calls_of);
 
-	for (size_t i = 0; i < n; i++)
-		out_printf(out, "@syscalls[%s]: %" PRIu64 "\n", calls_name(rows[i].call, name), rows[i].value);
-	n = sort(rows, sums, ns_of);
-	for (size_t i = 0; i < n; i++)
-		out_printf(out, "%s@usecs[%s]: %.3f\n", i ? "" : "\n", calls_name(rows[i].call, name),
-			   rows[i].value / 1e3);
-	n = sort(rows, sums, errors_of);
-	for (size_t i = 0; i < n; i++)
-		out_printf(out, "%s@errors[%s]: %" PRIu64 "\n", i ? "" : "\n", calls_name(rows[i].call, name),
-			   rows[i].value);
+	for (size_t k = 0; k < COUNT(maps); k++) {
+		size_t n = sort(rows, sums, maps[k].offset);
+
+		for (size_t i = 0; i < n; i++) {
+			out_printf(out, "%s@%s[%s]: ", k && !i ? "\n" : "", maps[k].name,
+				   calls_name(rows[i].call, name));
+			(maps[k].is_time ? out_us : out_u64)(out, rows[i].value);
+			out_char(out, '\n');
+		}
+	}
 }
 
 void counts_json(struct out *out, const struct count sums[NUM_CALLS])
 {
 	struct ranked_call rows[NUM_CALLS];
 	char name[CALLS_NAME];
-	size_t n = sort(rows, sums, calls_of);
+	size_t n = sort(rows, sums, offsetof(struct count, calls));
 
 	for (size_t i = 0; i < n; i++) {
 		const struct count *sum = &sums[rows[i].call];

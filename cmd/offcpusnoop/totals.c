@@ -8,6 +8,7 @@
 #include "columns.h"
 #include "count.h"
 #include "mem.h"
+#include "minmax.h"
 
 void totals_add(struct totals *t, const struct offcpusnoop_totals *thread)
 {
@@ -26,8 +27,7 @@ static int by_id(const void *a, const void *b)
 {
 	const struct offcpusnoop_totals *x = a, *y = b;
 
-	return x->tid != y->tid ? (x->tid > y->tid) - (x->tid < y->tid)
-				: (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+	return ORDER(x->tid, y->tid) ?: ORDER(x->begin_ns, y->begin_ns);
 }
 
 /* A percentage of the time of a thread. */

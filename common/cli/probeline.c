@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "probeline.h"
 
-#include <stdint.h>
-
 #include "mem.h"
 #include "number.h"
 #include "utf8.h"
@@ -113,6 +111,25 @@ int probeline_next(struct slice *rest, struct probeline_field *field, const char
 	skip_blanks(rest);
 	*error = "a comma without a field after it";
 	return rest->n ? 1 : -1;
+}
+
+const char *probeline_fields(struct slice rest, const char *const *names, size_t n, struct probeline_field *fields)
+{
+	struct probeline_field f;
+	const char *error;
+	int found;
+
+	memset(fields, 0, n * sizeof(*fields));
+	while ((found = probeline_next(&rest, &f, &error)) > 0)
+		for (size_t i = 0; i < n; i++)
+			if (slice_is(f.key, names[i]))
+				fields[i] = f;
+	return found < 0 ? error : NULL;
+}
+
+bool probeline_number(const struct probeline_field *field, uint64_t *number)
+{
+	return field->key.p && !field->quoted && number_hex(field->value, number);
 }
 
 /* Decodes a string's value into to, which has room for s.n bytes. Returns the number written. */

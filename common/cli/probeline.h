@@ -10,6 +10,8 @@
  */
 #pragma once
 
+#include <stdint.h>
+
 #include "slice.h"
 
 struct probeline_field {
@@ -25,6 +27,15 @@ bool probeline_name(struct slice *line, struct slice *name);
  * Cuts the next field off rest. Returns 1; 0 when there is none; -1 with what is wrong in *error.
  */
 int probeline_next(struct slice *rest, struct probeline_field *field, const char **error);
+
+/*
+ * Reads the fields of these n names, of several of one name the last; key.p is NULL if there is none. Returns NULL, or
+ * what is wrong with the field that ended the reading.
+ */
+const char *probeline_fields(struct slice rest, const char *const *names, size_t n, struct probeline_field *fields);
+
+/* Whether a field is there, and is a number. */
+bool probeline_number(const struct probeline_field *field, uint64_t *number);
 
 /* The decoded value with a NUL after it. The caller frees its p. */
 struct slice probeline_decode(struct slice value);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "mem.h"
+#include "minmax.h"
 #include "number.h"
 #include "out.h"
 #include "probeline.h"
@@ -253,18 +254,12 @@ const char *lifetimes_add(void *context, struct slice line)
 	return NULL;
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int by_begin(const void *a, const void *b)
 {
 	const struct lifetime *x = ((const struct lifetime_entry *)a)->lifetime;
 	const struct lifetime *y = ((const struct lifetime_entry *)b)->lifetime;
-	int c = compare(x->begin, y->begin);
 
-	return c ? c : compare(x->order, y->order);
+	return ORDER(x->begin, y->begin) ?: ORDER(x->order, y->order);
 }
 
 /* Sorts the lifetimes of a value; drops duplicates and those that have another value now. */

@@ -53,18 +53,15 @@ static bool read_json(struct lost *l, struct slice line)
 
 static bool read_probe(struct lost *l, struct slice line)
 {
-	struct probeline_field field;
+	struct probeline_field fields[LOST_KINDS];
 	struct slice name;
-	unsigned found = 0;
-	const char *error;
+	bool has_all;
 
-	if (!probeline_name(&line, &name) || !slice_is(name, LIVE_LOSSES_PROBE))
-		return false;
-	while (probeline_next(&line, &field, &error) > 0)
-		for (int i = 0; i < LOST_KINDS; i++)
-			if (slice_is(field.key, names[i]) && number_hex(field.value, &l->n[i]))
-				found |= 1U << i;
-	return found == (1U << LOST_KINDS) - 1;
+	has_all = probeline_name(&line, &name) && slice_is(name, LIVE_LOSSES_PROBE) &&
+		  !probeline_fields(line, names, LOST_KINDS, fields);
+	for (int i = 0; has_all && i < LOST_KINDS; i++)
+		has_all = probeline_number(&fields[i], &l->n[i]);
+	return has_all;
 }
 
 bool lost_read(struct lost *l, struct slice line)

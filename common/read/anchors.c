@@ -12,7 +12,7 @@
 #include "io.h"
 #include "lines.h"
 #include "mem.h"
-#include "number.h"
+#include "minmax.h"
 #include "probeline.h"
 #include "search.h"
 #include "wall.h"
@@ -29,23 +29,15 @@ static const double STEP_S = 0.001;
 /* Reads the fields of a clock line. Returns NULL, or what is wrong with it. */
 static const char *read_fields(struct slice rest, struct ticks_reading *r)
 {
-	enum { TSC = 1, NANOSECONDS = 2, TIME = 4 };
-	struct probeline_field f;
-	const char *error = NULL;
-	unsigned found = 0;
-	int more;
+	enum { TSC, NANOSECONDS, TIME, FIELDS };
+	static const char *const names[FIELDS] = {"tsc", "ns", "time"};
+	struct probeline_field found[FIELDS];
+	const char *error = probeline_fields(rest, names, FIELDS, found);
 
-	while ((more = probeline_next(&rest, &f, &error)) > 0) {
-		if (slice_is(f.key, "tsc") && number_hex(f.value, &r->tsc))
-			found |= TSC;
-		else if (slice_is(f.key, "ns") && number_hex(f.value, &r->ns))
-			found |= NANOSECONDS;
-		else if (slice_is(f.key, "time") && wall_read(f.value, &r->wall))
-			found |= TIME;
-	}
-	if (more < 0)
+	if (error)
 		return error;
-	if (found != (TSC | NANOSECONDS | TIME) || r->tsc > INT64_MAX || r->ns > INT64_MAX)
+	if (!probeline_number(&found[TSC], &r->tsc) || !probeline_number(&found[NANOSECONDS], &r->ns) ||
+	    !found[TIME].key.p || !wall_read(found[TIME].value, &r->wall) || r->tsc > INT64_MAX || r->ns > INT64_MAX)
 		return "tsc, ns and time are expected in a clock line";
 	return NULL;
 }
@@ -72,7 +64,7 @@ static int by_ticks(const void *x, const void *y)
 {
 	const struct ticks_reading *a = x, *b = y;
 
-	return a->tsc < b->tsc ? -1 : a->tsc > b->tsc;
+	return ORDER(a->tsc, b->tsc);
 }
 
 /* Sorts the anchors. Returns NULL, or why they cannot be used. */

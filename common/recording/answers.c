@@ -5,6 +5,7 @@
 
 #include "json.h"
 #include "mem.h"
+#include "minmax.h"
 #include "number.h"
 #include "search.h"
 
@@ -155,10 +156,8 @@ static int by_address(const void *a, const void *b)
 {
 	const struct address *x = a, *y = b;
 
-	if (x->peer != y->peer)
-		return x->peer < y->peer ? -1 : 1;
 	/* the array has them in the order of registration */
-	return x->owner < y->owner ? -1 : x->owner > y->owner;
+	return ORDER(x->peer, y->peer) ?: ORDER(x->owner, y->owner);
 }
 
 static void list_addresses(struct addresses *list, const struct answers *a, const struct owners *o)
@@ -254,20 +253,12 @@ void answers_match(struct answers *a, struct owners *o)
 	free(list.all);
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int by_connection(const void *a, const void *b)
 {
 	const struct answer *x = *(const struct answer *const *)a, *y = *(const struct answer *const *)b;
-	int c = compare(x->peer, y->peer);
+	int order = ORDER(x->peer, y->peer) ?: ORDER(x->subnqn, y->subnqn) ?: ORDER(x->cntlid, y->cntlid);
 
-	c = c ? c : compare(x->subnqn, y->subnqn);
-	c = c ? c : compare(x->cntlid, y->cntlid);
-	c = c ? c : compare(x->qid, y->qid);
-	return c ? c : compare(x->hostnqn, y->hostnqn);
+	return order ?: ORDER(x->qid, y->qid) ?: ORDER(x->hostnqn, y->hostnqn);
 }
 
 void answers_count(const struct answers *a, size_t counts[ANSWERS_REASONS])

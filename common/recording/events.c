@@ -5,7 +5,7 @@
 
 #include "lines.h"
 #include "mem.h"
-#include "number.h"
+#include "minmax.h"
 #include "probeline.h"
 
 enum field { TSC, QPAIR, THREAD, QID, SUBNQN, HOSTNQN, NUM_FIELDS };
@@ -30,7 +30,7 @@ static const char *read_field(const struct probeline_field *f, uint64_t *number)
 	if (!f->key.p)
 		return " is missing";
 	if (number)
-		return !f->quoted && number_hex(f->value, number) ? NULL : ": a hexadecimal number is expected";
+		return probeline_number(f, number) ? NULL : ": a hexadecimal number is expected";
 	return f->quoted ? NULL : ": a string is expected; it could not be read when it was recorded";
 }
 
@@ -40,15 +40,10 @@ static bool read_fields(struct lines *lines, struct slice rest, struct qpair_eve
 	uint64_t qid = 0;
 	uint64_t *const numbers[NUM_FIELDS] = {
 		[TSC] = &e->tsc, [QPAIR] = &e->qpair, [THREAD] = &e->thread, [QID] = &qid};
-	struct probeline_field f, fields[NUM_FIELDS] = {};
-	const char *error = NULL;
-	int found;
+	struct probeline_field fields[NUM_FIELDS];
+	const char *error = probeline_fields(rest, field_names, NUM_FIELDS, fields);
 
-	while ((found = probeline_next(&rest, &f, &error)) > 0)
-		for (unsigned i = 0; i < NUM_FIELDS; i++)
-			if (slice_is(f.key, field_names[i]))
-				fields[i] = f;
-	if (found < 0) {
+	if (error) {
 		lines_complain(lines, "%s", error);
 		return false;
 	}
@@ -98,9 +93,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct qpair_event *x = a, *y = b;
 
-	if (x->tsc != y->tsc)
-		return x->tsc < y->tsc ? -1 : 1;
-	return x->line < y->line ? -1 : x->line > y->line;
+	return ORDER(x->tsc, y->tsc) ?: ORDER(x->line, y->line);
 }
 
 void events_sort(struct events *events)

@@ -7,6 +7,7 @@
 #include "anchors.h"
 #include "input.h"
 #include "mem.h"
+#include "minmax.h"
 #include "missing.h"
 #include "out.h"
 #include "reader.h"
@@ -151,9 +152,7 @@ static int by_entries(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 
-	if (x->entries != y->entries)
-		return x->entries > y->entries ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
+	return ORDER(y->entries, x->entries) ?: ORDER(x->id, y->id);
 }
 
 /* Those with defined tracepoints, those with most entries first. Returns how many. The caller frees them. */

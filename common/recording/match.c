@@ -5,6 +5,7 @@
 
 #include "map.h"
 #include "mem.h"
+#include "minmax.h"
 #include "probeline.h"
 #include "search.h"
 
@@ -60,9 +61,7 @@ static size_t owners_until(const struct matcher *m, uint64_t tsc)
 
 static int by_value(const void *a, const void *b)
 {
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
+	return ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 /* Learns the usual delay of a connection, the median. */

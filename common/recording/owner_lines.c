@@ -6,6 +6,7 @@
 
 #include "json.h"
 #include "mem.h"
+#include "minmax.h"
 #include "number.h"
 #include "out.h"
 #include "reader.h"
@@ -27,9 +28,7 @@ static int compare_uses(const void *a, const void *b)
 {
 	const struct connection_use *x = a, *y = b;
 
-	if (x->owner != y->owner)
-		return x->owner < y->owner ? -1 : 1;
-	return x->lcore < y->lcore ? -1 : x->lcore > y->lcore;
+	return ORDER(x->owner, y->owner) ?: ORDER(x->lcore, y->lcore);
 }
 
 /* By any id that an entry may have. */

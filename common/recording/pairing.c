@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "match.h"
 #include "mem.h"
+#include "minmax.h"
 #include "out.h"
 #include "table.h"
 
@@ -183,9 +184,7 @@ static int by_begin(const void *a, const void *b)
 {
 	const struct qpair *x = *(struct qpair *const *)a, *y = *(struct qpair *const *)b;
 
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	return x->line < y->line ? -1 : x->line > y->line;
+	return ORDER(x->begin, y->begin) ?: ORDER(x->line, y->line);
 }
 
 /*

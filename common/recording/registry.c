@@ -6,6 +6,7 @@
 #include "json.h"
 #include "map.h"
 #include "mem.h"
+#include "minmax.h"
 #include "number.h"
 #include "probeline.h"
 #include "search.h"
@@ -136,11 +137,7 @@ static int by_registration(const void *a, const void *b)
 {
 	const struct owner *x = a, *y = b;
 
-	if (x->tsc != y->tsc)
-		return x->tsc < y->tsc ? -1 : 1;
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	return ORDER(x->tsc, y->tsc) ?: ORDER(x->id, y->id) ?: ORDER(x->order, y->order);
 }
 
 /* The ticks from which on a table has all owners: ids ascend until all have been used; see match.h. */
@@ -215,37 +212,24 @@ void registry_add_table(struct owners *o)
 	add_source(o, whole_since(o->all, o->n));
 }
 
-static bool is_number(const struct probeline_field *f, uint64_t *value)
-{
-	return f->key.p && !f->quoted && number_hex(f->value, value);
-}
-
 const char *registry_add_line(struct owners *o, struct slice fields, uint64_t last_added)
 {
+	enum { TSC, ID, POLLER, DESCRIPTION, FIELDS };
+	static const char *const names[FIELDS] = {"tsc", "id", "poller", "description"};
 	struct owner owner = {.end = UNKNOWN, .lcore = UNKNOWN, .thread = UNKNOWN};
-	struct probeline_field f, tsc = {}, id = {}, poller = {}, description = {};
-	const char *error;
-	int found;
+	struct probeline_field found[FIELDS];
+	const char *error = probeline_fields(fields, names, FIELDS, found);
 
-	while ((found = probeline_next(&fields, &f, &error)) > 0)
-		if (slice_is(f.key, "tsc"))
-			tsc = f;
-		else if (slice_is(f.key, "id"))
-			id = f;
-		else if (slice_is(f.key, "poller"))
-			poller = f;
-		else if (slice_is(f.key, "description"))
-			description = f;
-	if (found < 0)
+	if (error)
 		return error;
-	if (!is_number(&tsc, &owner.tsc))
+	if (!probeline_number(&found[TSC], &owner.tsc))
 		return "an owner's tsc, a hexadecimal number, is missing";
-	if (!is_number(&id, &owner.id) || owner.id >= OWNERS_IDS)
+	if (!probeline_number(&found[ID], &owner.id) || owner.id >= OWNERS_IDS)
 		return "an owner's id, below 0x10000, is missing";
-	if (!description.quoted)
+	if (!found[DESCRIPTION].quoted)
 		return "an owner's description, a string, is missing";
-	owner.type = poller.quoted && poller.value.n ? *poller.value.p : 0;
-	owner.description = (char *)probeline_decode(description.value).p;
+	owner.type = found[POLLER].quoted && found[POLLER].value.n ? *found[POLLER].value.p : 0;
+	owner.description = (char *)probeline_decode(found[DESCRIPTION].value).p;
 	if (o->n == o->num_read)
 		o->followed_since = last_added;
 	add_owner(o, &owner);

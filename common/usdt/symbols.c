@@ -9,14 +9,14 @@
 
 #include "count.h"
 #include "mem.h"
+#include "minmax.h"
 #include "search.h"
 
 static int compare(const void *a, const void *b, void *names)
 {
 	const struct symbol *x = a, *y = b;
 
-	return x->address != y->address ? (x->address > y->address) - (x->address < y->address)
-					: strcmp((char *)names + x->name, (char *)names + y->name);
+	return ORDER(x->address, y->address) ?: strcmp((char *)names + x->name, (char *)names + y->name);
 }
 
 int symbols_read(struct symbols *s)
