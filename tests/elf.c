@@ -16,10 +16,10 @@
 #include "sandbox.h"
 #include "utf8.h"
 
-static void print(struct out *out, const struct function *f)
+static void print(struct out *out, const struct elf_file *f, const struct function *function)
 {
-	out_printf(out, "%" PRIx64 " %" PRIx64 " ", f->start, f->end);
-	out_visible(out, slice_of(f->name));
+	out_printf(out, "%" PRIx64 " %" PRIx64 " ", function->start, function->end);
+	out_visible(out, slice_of(f->names + function->name));
 	out_text(out, "\n");
 }
 
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 			status = EXIT_FAILURE;
 		}
 		for (size_t k = 0; k < f->n; k++)
-			print(&out, &f->functions[k]);
+			print(&out, f, &f->functions[k]);
 		for (size_t k = 0; k < f->num_ranges; k++)
 			elf_find(f, f->ranges[k].offset);
 		elf_free(&r.file);

@@ -8,6 +8,7 @@
 
 #include "elffile.h"
 #include "mem.h"
+#include "minmax.h"
 #include "out.h"
 #include "sandbox.h"
 #include "search.h"
@@ -52,13 +53,9 @@ static bool is_function(const GElf_Sym *symbol, const char *name)
 }
 
 /* Symbols that a library exports may have the version after them: read@@GLIBC_2.2.5. */
-static char *without_version(char *name)
+static void cut_version(char *name)
 {
-	char *at = strchr(name + 1, '@');
-
-	if (at)
-		*at = 0;
-	return name;
+	name[1 + strcspn(name + 1, "@")] = 0;
 }
 
 /* Takes the functions of the section of this type. Returns whether there is one. */
@@ -77,19 +74,19 @@ static bool add_symbols(struct elf_reader *r, struct elffile *elf, uint32_t type
 	f->names = mem_copy(elffile_bytes(&symbols.names));
 	f->names_size = symbols.names.data->d_size;
 	for (size_t i = 0; i < symbols.n && (name = elffile_symbol(&symbols, i, &s)); i++)
-		if (is_function(&s, name))
-			f->functions[f->n++] = (struct function){s.st_value, s.st_value + s.st_size,
-								 without_version(f->names + s.st_name)};
+		if (is_function(&s, name)) {
+			cut_version(f->names + s.st_name);
+			f->functions[f->n++] = (struct function){s.st_value, s.st_value + s.st_size, s.st_name};
+		}
 	f->functions = mem_resize(f->functions, f->n, sizeof(*f->functions));
 	return true;
 }
 
-static int compare(const void *a, const void *b)
+static int compare(const void *a, const void *b, void *names)
 {
 	const struct function *x = a, *y = b;
 
-	return x->start != y->start ? (x->start > y->start) - (x->start < y->start)
-				    : strncmp(x->name, y->name, NAME_COMPARED);
+	return ORDER(x->start, y->start) ?: strncmp((char *)names + x->name, (char *)names + y->name, NAME_COMPARED);
 }
 
 const char *elf_read(struct elf_file *f, int fd)
@@ -104,20 +101,16 @@ const char *elf_read(struct elf_file *f, int fd)
 			add_symbols(&r, &elf, SHT_DYNSYM);
 	}
 	/* code may be mapped from any file: one that is not ELF is no error */
-	if (elf.is_elf)
+	if (!elf.is_other)
 		fault(&r, elf.error);
 	elffile_close(&elf);
 	if (f->n)
-		qsort(f->functions, f->n, sizeof(*f->functions), compare);
+		qsort_r(f->functions, f->n, sizeof(*f->functions), compare, f->names);
 	return r.error;
 }
 
 struct head {
 	uint64_t n, names_size, num_ranges;
-};
-
-struct written_function {
-	uint64_t start, end, name; /* the name's offset in the names */
 };
 
 void elf_write(const struct elf_file *f, struct out *out)
@@ -126,12 +119,7 @@ void elf_write(const struct elf_file *f, struct out *out)
 
 	out_bytes(out, &head, sizeof(head));
 	out_bytes(out, f->ranges, f->num_ranges * sizeof(*f->ranges));
-	for (size_t i = 0; i < f->n; i++) {
-		const struct function *function = &f->functions[i];
-		struct written_function w = {function->start, function->end, function->name - f->names};
-
-		out_bytes(out, &w, sizeof(w));
-	}
+	out_bytes(out, f->functions, f->n * sizeof(*f->functions));
 	out_bytes(out, f->names, f->names_size);
 }
 
@@ -144,9 +132,9 @@ static bool receive(struct elf_file *f, struct slice bytes)
 	    head.num_ranges * sizeof(*f->ranges) > bytes.n)
 		return false;
 	ranges = slice_cut(&bytes, head.num_ranges * sizeof(*f->ranges));
-	if (head.n > bytes.n / sizeof(struct written_function))
+	if (head.n > bytes.n / sizeof(*f->functions))
 		return false;
-	functions = slice_cut(&bytes, head.n * sizeof(struct written_function));
+	functions = slice_cut(&bytes, head.n * sizeof(*f->functions));
 	if (bytes.n != head.names_size || (bytes.n && bytes.p[bytes.n - 1]))
 		return false;
 	f->num_ranges = head.num_ranges;
@@ -155,14 +143,10 @@ static bool receive(struct elf_file *f, struct slice bytes)
 	f->names = mem_copy(bytes);
 	f->names_size = bytes.n;
 	f->functions = mem_array(head.n, sizeof(*f->functions));
-	for (; f->n < head.n; f->n++) {
-		struct written_function w;
-
-		sandbox_cut(&functions, &w, sizeof(w));
-		if (w.name >= bytes.n)
+	sandbox_cut(&functions, f->functions, functions.n);
+	for (; f->n < head.n; f->n++)
+		if (f->functions[f->n].name >= bytes.n)
 			return false;
-		f->functions[f->n] = (struct function){w.start, w.end, f->names + w.name};
-	}
 	return true;
 }
 
@@ -190,13 +174,17 @@ static const struct function *find_address(const struct elf_file *f, uint64_t ad
 	return NULL;
 }
 
-const struct function *elf_find(const struct elf_file *f, uint64_t offset)
+const char *elf_find(const struct elf_file *f, uint64_t offset)
 {
+	const struct function *found;
+
 	for (size_t i = 0; i < f->num_ranges; i++) {
 		const struct elf_range *r = &f->ranges[i];
 
-		if (offset >= r->offset && offset - r->offset < r->size)
-			return find_address(f, offset - r->offset + r->address);
+		if (offset < r->offset || offset - r->offset >= r->size)
+			continue;
+		found = find_address(f, offset - r->offset + r->address);
+		return found ? f->names + found->name : NULL;
 	}
 	return NULL;
 }

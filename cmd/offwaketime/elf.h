@@ -15,13 +15,13 @@ struct out;
 
 struct function {
 	uint64_t start, end; /* addresses in the file */
-	const char *name;
+	uint64_t name;       /* where it starts in the names */
 };
 
 struct elf_file {
 	struct function *functions; /* by start */
 	size_t n;
-	char *names; /* the names of the functions are parts of it */
+	char *names; /* of the functions, each with a NUL */
 	size_t names_size;
 	struct elf_range {
 		uint64_t offset, size, address;
@@ -39,7 +39,7 @@ const char *elf_read(struct elf_file *f, int fd);
 void elf_write(const struct elf_file *f, struct out *out);
 bool elf_receive(struct elf_file *f, struct slice bytes);
 
-/* The function at this offset in the file; NULL: unknown. */
-const struct function *elf_find(const struct elf_file *f, uint64_t offset);
+/* The name of the function at this offset in the file; NULL: unknown. */
+const char *elf_find(const struct elf_file *f, uint64_t offset);
 
 void elf_free(struct elf_file *f);

@@ -100,12 +100,10 @@ static struct pair_thread thread_of(const struct naming *n, const struct party *
 static void next_stack(struct stack *s, const struct stacks *e, struct pair *pair, int stack)
 {
 	s->frames = (const uint64_t *)(e + 1);
-	s->names = pair->names;
+	s->names = &pair->names[pair_names(pair, stack)];
 	s->n = e->depth[stack];
-	for (int i = 0; i < stack; i++) {
+	for (int i = 0; i < stack; i++)
 		s->frames += e->depth[i];
-		s->names += pair->depth[i];
-	}
 }
 
 uint64_t naming_pair(struct naming *n, const struct stacks *e, struct pair *pair)

@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "mem.h"
+#include "minmax.h"
 
 /* The pause after a merge that freed less than half: otherwise each event could cause another one. */
 enum { MERGE_MS = 1000 };
@@ -77,7 +78,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct pair_total *const *x = a, *const *y = b;
 
-	return ((*x)->ns > (*y)->ns) - ((*x)->ns < (*y)->ns);
+	return ORDER((*x)->ns, (*y)->ns);
 }
 
 const struct pair_total **pairs_sorted(const struct pairs *p, size_t *n)

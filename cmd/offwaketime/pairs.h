@@ -41,13 +41,19 @@ struct pairs {
 	unsigned num_merges; /* each changes the numbers of pairs */
 };
 
-static inline size_t pair_size(const struct pair *pair)
+/* The number of names before those of a stack. */
+static inline size_t pair_names(const struct pair *pair, int stack)
 {
 	size_t n = 0;
 
-	for (int i = 0; i < NUM_STACKS; i++)
+	for (int i = 0; i < stack; i++)
 		n += pair->depth[i];
-	return sizeof(*pair) + n * sizeof(*pair->names);
+	return n;
+}
+
+static inline size_t pair_size(const struct pair *pair)
+{
+	return sizeof(*pair) + pair_names(pair, NUM_STACKS) * sizeof(*pair->names);
 }
 
 /*

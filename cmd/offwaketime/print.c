@@ -6,16 +6,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The names of the stack, the innermost function first. */
-static const uint32_t *names_of(const struct pair *pair, int stack)
-{
-	const uint32_t *names = pair->names;
-
-	for (int i = 0; i < stack; i++)
-		names += pair->depth[i];
-	return names;
-}
-
 static struct slice comm_of(const struct pair_thread *thread)
 {
 	return *thread->comm ? SLICE_ARRAY(thread->comm) : slice_of("[unknown]");
@@ -58,7 +48,7 @@ static void put_last_name(struct out *out, struct slice name)
 static void put_stack(const struct offwaketime_printer *p, const struct pair *pair, int number, bool outermost_first,
 		      const char *before, const char *after)
 {
-	const uint32_t *names = names_of(pair, number);
+	const uint32_t *names = &pair->names[pair_names(pair, number)];
 	unsigned n = pair->depth[number];
 
 	for (unsigned i = 0; i < n; i++) {
@@ -107,7 +97,7 @@ void print_text(const struct offwaketime_printer *p, const struct pair_total *t)
 
 static void put_array(const struct offwaketime_printer *p, const char *key, const struct pair *pair, int number)
 {
-	const uint32_t *names = names_of(pair, number);
+	const uint32_t *names = &pair->names[pair_names(pair, number)];
 
 	out_printf(p->out, ",\"%s\":[", key);
 	for (unsigned i = 0; i < pair->depth[number]; i++) {

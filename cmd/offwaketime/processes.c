@@ -9,8 +9,11 @@
 
 #include "cli.h"
 #include "clock.h"
+#include "io.h"
 #include "mapping.h"
 #include "mem.h"
+#include "minmax.h"
+#include "proc.h"
 #include "reading.h"
 #include "search.h"
 #include "signals.h"
@@ -40,20 +43,16 @@ enum {
 /* Whether the process still runs the program that was seen. */
 static bool is_image(int proc, uint64_t image)
 {
-	enum { ARG_START = 46 }; /* words after the name */
+	enum { ARG_START = 48 };
 	int fd = openat(proc, "stat", O_RDONLY | O_CLOEXEC);
-	char text[1024], *p;
-	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+	char text[1024];
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
+	const char *start;
 
-	if (fd >= 0)
-		close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = 0;
-	p = strrchr(text, ')');
-	for (int i = 0; p && i < ARG_START; i++)
-		p = strchr(p + 1, ' ');
-	return p && strtoull(p, NULL, 10) == image;
+	io_close(&fd);
+	text[n > 0 ? n : 0] = 0;
+	start = proc_field(text, ARG_START);
+	return start && strtoull(start, NULL, 10) == image;
 }
 
 /* The index of the first range that ends after the address. */
@@ -81,49 +80,38 @@ static void note_fault(struct processes *p, const char *path, const char *error)
 	free(shown);
 }
 
-static uint32_t add_file(struct processes *p, struct slice id)
-{
-	uint32_t index = intern_add(&p->file_ids, id);
-
-	p->files = mem_room(p->files, index, &p->files_cap);
-	p->files[index] = (struct elf_file){};
-	p->rooms = mem_room(p->rooms, index, &p->rooms_cap);
-	p->rooms[index] = (struct file_room){};
-	return index;
-}
-
 /* A reading_known. */
 static uint32_t known_file(const void *context, const struct reading_id *id)
 {
 	const struct processes *p = context;
 	uint32_t index = intern_get(&p->file_ids, (struct slice){(const char *)id, sizeof(*id)});
 
-	return index != MAP_NONE && p->rooms[index].is_read ? index : MAP_NONE;
+	return index != MAP_NONE && p->files[index].is_read ? index : MAP_NONE;
 }
 
 /* Adds a file that was read. Returns its index. */
 static uint32_t take_file(struct processes *p, struct reading *r)
 {
-	struct slice id = {(const char *)&r->id, sizeof(r->id)};
-	uint32_t index;
+	uint32_t n = p->file_ids.n, index;
+	struct known_file *file;
 
-	if (r->known < p->file_ids.n)
+	if (r->known < n)
 		return r->known;
-	index = intern_get(&p->file_ids, id);
-	if (index == MAP_NONE)
-		index = add_file(p, id);
-	/* it was read twice */
-	if (p->rooms[index].is_read)
-		return index;
-	p->files[index] = r->file;
-	r->file = (struct elf_file){};
-	p->rooms[index].held = r->held;
-	r->held = 0;
-	p->rooms[index].is_read = true;
-	if (r->error && !p->rooms[index].was_noted) {
-		note_fault(p, r->mapping.path, r->error);
-		p->rooms[index].was_noted = true;
+	index = intern_add(&p->file_ids, (struct slice){(const char *)&r->id, sizeof(r->id)});
+	if (index == n) {
+		p->files = mem_room(p->files, n, &p->files_cap);
+		p->files[n] = (struct known_file){};
 	}
+	file = &p->files[index];
+	/* it was read twice */
+	if (file->is_read)
+		return index;
+	*file = (struct known_file){r->file, r->held, true, file->was_noted};
+	r->file = (struct elf_file){};
+	r->held = 0;
+	if (r->error && !file->was_noted)
+		note_fault(p, r->mapping.path, r->error);
+	file->was_noted |= r->error != NULL;
 	return index;
 }
 
@@ -170,7 +158,7 @@ static bool is_known(struct processes *p, const struct mapping *m)
 {
 	const struct recent_file *recent = recent_of(p, m);
 
-	return clock_ms() < recent->until && (recent->file == MAP_NONE || p->rooms[recent->file].is_read);
+	return clock_ms() < recent->until && (recent->file == MAP_NONE || p->files[recent->file].is_read);
 }
 
 static void want(struct processes *p, struct wanted *wanted, const struct mapping *m)
@@ -213,13 +201,6 @@ static bool read_maps(struct processes *p, struct process *process, struct mappi
 	return true;
 }
 
-/* The file is not read again, so that it is named once. */
-static void give_up(struct processes *p, struct recent_file *recent, const struct reading *r)
-{
-	note_fault(p, r->mapping.path, r->error);
-	recent->until = UINT64_MAX;
-}
-
 /* Returns false if there was no time for all of them: the others are wanted again later. */
 static bool read_files(struct processes *p, struct wanted *wanted, const struct mapping_list *list)
 {
@@ -235,12 +216,15 @@ static bool read_files(struct processes *p, struct wanted *wanted, const struct 
 			struct reading *r = &wanted->all[k];
 			struct recent_file *recent = recent_of(p, &r->mapping);
 
-			if (!has_all)
+			if (!has_all) {
 				recent->until = 0;
-			else if (r->is_open)
+			} else if (r->is_open) {
 				recent->file = take_file(p, r);
-			else if (r->error)
-				give_up(p, recent, r);
+			} else if (r->error) {
+				/* it is not read again, so that it is named once */
+				note_fault(p, r->mapping.path, r->error);
+				recent->until = UINT64_MAX;
+			}
 			p->sandbox.held -= r->held;
 			elf_free(&r->file);
 			free(r->error);
@@ -254,7 +238,7 @@ static bool read_files(struct processes *p, struct wanted *wanted, const struct 
 /* Whether the code is not from a program or library, or the file could not be read. */
 static bool lacks_functions(const struct processes *p, const struct code_range *range)
 {
-	return range->file == MAP_NONE || !p->files[range->file].num_ranges;
+	return range->file == MAP_NONE || !p->files[range->file].functions.num_ranges;
 }
 
 static void set_files(struct processes *p, struct process *process)
@@ -272,7 +256,7 @@ static int by_start(const void *a, const void *b)
 {
 	const struct code_range *x = a, *y = b;
 
-	return (x->start > y->start) - (x->start < y->start);
+	return ORDER(x->start, y->start);
 }
 
 static bool is_same(const struct code_range *a, const struct code_range *b)
@@ -359,10 +343,10 @@ static void forget_files(struct processes *p)
 			if (p->all[i].ranges[j].file != MAP_NONE)
 				mapped[p->all[i].ranges[j].file] = true;
 	for (uint32_t i = 0; i < p->file_ids.n; i++)
-		if (!mapped[i] && p->rooms[i].is_read) {
-			elf_free(&p->files[i]);
-			p->sandbox.held -= p->rooms[i].held;
-			p->rooms[i].is_read = false;
+		if (!mapped[i] && p->files[i].is_read) {
+			elf_free(&p->files[i].functions);
+			p->sandbox.held -= p->files[i].held;
+			p->files[i].is_read = false;
 		}
 	free(mapped);
 }
@@ -454,12 +438,10 @@ size_t processes_depth(const struct process *process, const uint64_t *frames, si
 const char *processes_name(const struct processes *p, const struct process *process, uint64_t address)
 {
 	const struct code_range *range = process ? range_of(process, address) : NULL;
-	const struct function *function;
 
 	if (!range || lacks_functions(p, range))
 		return NULL;
-	function = elf_find(&p->files[range->file], address - range->start + range->offset);
-	return function ? function->name : NULL;
+	return elf_find(&p->files[range->file].functions, address - range->start + range->offset);
 }
 
 void processes_end(struct processes *p)
@@ -485,10 +467,9 @@ void processes_free(struct processes *p)
 	for (uint32_t i = 0; i < p->ids.n; i++)
 		free(p->all[i].ranges);
 	for (uint32_t i = 0; i < p->file_ids.n; i++)
-		elf_free(&p->files[i]);
+		elf_free(&p->files[i].functions);
 	free(p->all);
 	free(p->files);
-	free(p->rooms);
 	free(p->recent);
 	intern_free(&p->inodes);
 	intern_free(&p->ids);

@@ -44,15 +44,13 @@ struct processes {
 	} * recent;             /* of the same inodes */
 	size_t recent_cap;
 	struct intern file_ids; /* a device, an inode, a size and a time of change */
-	struct elf_file *files;
-	size_t files_cap;
-	/* of the same files: */
-	struct file_room {
+	struct known_file {
+		struct elf_file functions;
 		uint64_t held; /* bytes of p->sandbox.held */
 		bool is_read;  /* false: never read, or freed because no process has it mapped */
 		bool was_noted;
-	} * rooms;
-	size_t rooms_cap;
+	} * files;
+	size_t files_cap;
 	uint64_t held_limit; /* of the sandbox, in bytes, at which idle ones are forgotten; 0: MAX_HELD */
 	bool quiet;
 	uint64_t started;  /* when the first mappings were read, in ms of the clock */

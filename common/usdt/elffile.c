@@ -56,9 +56,9 @@ static bool check_header(struct elffile *f)
 
 	if (n < 0)
 		return fault(f, strerror(errno));
-	if (n < EI_NIDENT || memcmp(header.ident, ELFMAG, SELFMAG) != 0)
+	f->is_other = n < EI_NIDENT || memcmp(header.ident, ELFMAG, SELFMAG) != 0;
+	if (f->is_other)
 		return fault(f, "not an ELF file");
-	f->is_elf = true;
 	if (header.ident[EI_DATA] != ELFDATA2LSB)
 		return fault(f, "an ELF file of another byte order");
 	f->machine = header.wide.e_machine;

@@ -28,7 +28,7 @@ struct elffile {
 		uint64_t address, offset, size;
 	} segments[ELFFILE_SEGMENTS]; /* of the file, as mapped by a process */
 	size_t num_segments;
-	bool is_elf;       /* it starts with ELF's magic number */
+	bool is_other;     /* it does not start with ELF's magic number */
 	unsigned machine;  /* EM_* of elf.h */
 	const char *error; /* NULL: no error */
 };

@@ -43,6 +43,7 @@ const char *sandbox_remain(void)
 #include "count.h"
 #include "io.h"
 #include "mem.h"
+#include "proc.h"
 #include "stranger.h"
 #include "utf8.h"
 
@@ -169,15 +170,10 @@ static int limit(int resource, rlim_t n)
 /* The address space of this process, in bytes. */
 static uint64_t memory_used(void)
 {
-	FILE *file = fopen("/proc/self/statm", "re");
-	unsigned long pages = 0;
+	char pages[64];
 
-	if (file) {
-		if (fscanf(file, "%lu", &pages) != 1)
-			pages = 0;
-		fclose(file);
-	}
-	return (uint64_t)pages * sysconf(_SC_PAGESIZE);
+	proc_read(pages, sizeof(pages), "/proc/self/statm");
+	return strtoull(pages, NULL, 10) * sysconf(_SC_PAGESIZE);
 }
 
 static int drop_capabilities(void)
@@ -279,18 +275,6 @@ static void send_frame(int pipe, enum frame_kind kind, size_t i, struct slice by
 		_exit(EXIT_FAILURE);
 }
 
-/* fd: -1 if there is none; it is closed. */
-static void hand_over(int pipe, size_t i, int fd)
-{
-	const struct frame frame = {OPENED, i, 0};
-
-	if (fd < 0)
-		return;
-	if (worker_send(pipe, &frame, sizeof(frame), fd) != 0)
-		_exit(EXIT_FAILURE);
-	close(fd);
-}
-
 /* The child. */
 static _Noreturn void serve(const struct run *r, int pipe)
 {
@@ -308,8 +292,14 @@ static _Noreturn void serve(const struct run *r, int pipe)
 		_exit(NOT_CONFINED + CLOSING);
 	for (size_t i = r->from; i < r->to; i++)
 		if (!r->done[i] && job->open) {
+			const struct frame frame = {OPENED, i, 0};
+			int fd;
+
 			send_frame(pipe, OPENING, i, (struct slice){"", 0});
-			hand_over(pipe, i, job->open(job->context, r->first + i));
+			fd = job->open(job->context, r->first + i);
+			if (fd >= 0 && worker_send(pipe, &frame, sizeof(frame), fd) != 0)
+				_exit(EXIT_FAILURE);
+			io_close(&fd);
 		}
 	step = confine();
 	if (step != CONFINED && !job->own)
@@ -409,8 +399,7 @@ static bool receive_frame(struct run *r, int pipe, const struct frame *frame, in
 		job->opened(job->context, r->first + frame->i, fd);
 		return true;
 	}
-	if (fd >= 0)
-		close(fd);
+	io_close(&fd);
 	errno = EPROTO;
 	if (frame->kind == OPENED || (frame->kind != RESULT && frame->size))
 		return false;
@@ -437,8 +426,7 @@ static size_t receive_all(struct run *r, int pipe)
 		if (!receive_frame(r, pipe, &frame, fd))
 			return current;
 	}
-	if (fd >= 0)
-		close(fd);
+	io_close(&fd);
 	errno = n < 0 ? errno : 0;
 	return current;
 }
@@ -499,26 +487,18 @@ static void fail_all(struct run *r, const char *why)
 			fail(r, i, why);
 }
 
-static void fail_confined(struct run *r, enum step step)
-{
-	char *why = mem_printf("the process that would read it cannot be confined: %s failed", steps[step]);
-
-	fail_all(r, why);
-	free(why);
-}
-
 /* Lets a child read its files: all, or up to one that fails. */
 static void run_child(struct run *r)
 {
 	int pipe[2] = {-1, -1}, status, error;
 	pid_t child = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pipe) == 0 ? fork() : -1;
 	size_t current;
+	char *why;
 
 	if (child == 0)
 		serve(r, pipe[1]);
 	error = errno;
-	if (pipe[1] >= 0)
-		close(pipe[1]);
+	io_close(&pipe[1]);
 	if (child > 0) {
 		r->started = clock_ms();
 		r->is_confined = false;
@@ -527,21 +507,24 @@ static void run_child(struct run *r)
 		current = receive_all(r, pipe[0]);
 		error = errno;
 	}
-	if (pipe[0] >= 0)
-		close(pipe[0]);
+	io_close(&pipe[0]);
 	if (child < 0) {
 		fail_all(r, strerror(error));
 		return;
 	}
 	status = worker_end(child);
-	if (!error && failed_step(status) != CONFINED)
-		fail_confined(r, failed_step(status));
-	else if (current < r->n && !r->done[current])
+	if (!error && failed_step(status) != CONFINED) {
+		why = mem_printf("the process that would read it cannot be confined: %s failed",
+				 steps[failed_step(status)]);
+		fail_all(r, why);
+		free(why);
+	} else if (current < r->n && !r->done[current]) {
 		blame(r, current, error, explain(error, status, child));
-	else if (current < r->n && error == ETIMEDOUT)
+	} else if (current < r->n && error == ETIMEDOUT) {
 		r->deadline = 0; /* between two files: the next child reads the others */
-	else
+	} else {
 		fail_all(r, "the process that would read it has failed");
+	}
 }
 
 /* Whether it is on a device on which a child got stuck, or too many have. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "count.h"
+#include "io.h"
 #include "mapping.h"
 #include "mem.h"
 #include "utf8.h"
@@ -20,28 +21,13 @@ enum {
 	MAX_REPORTS = 8,  /* of its files that cannot be read; the others are counted */
 };
 
-/* Adds an open file, whose descriptor then belongs to the target; copies the path. */
-static struct target_file *add_file(struct target *t, const char *path, int fd)
-{
-	t->files = mem_room(t->files, t->n, &t->cap);
-	t->files[t->n] = (struct target_file){.path = utf8_visible_copy(path), .fd = fd};
-	return &t->files[t->n++];
-}
-
-static void drop_last(struct target *t)
-{
-	struct target_file *f = &t->files[--t->n];
-
-	usdt_free(&f->usdt);
-	free(f->path);
-	if (f->fd >= 0)
-		close(f->fd);
-}
-
 void target_close(struct target *t)
 {
-	while (t->n)
-		drop_last(t);
+	for (size_t i = 0; i < t->n; i++) {
+		usdt_free(&t->files[i].usdt);
+		free(t->files[i].path);
+		io_close(&t->files[i].fd);
+	}
 	free(t->files);
 	free(t->name);
 	*t = (struct target){};
@@ -127,9 +113,7 @@ static bool is_mapped(const struct mapping *m, const struct mapping_list *list, 
 
 static void release(struct wanted *w)
 {
-	if (w->fd >= 0)
-		close(w->fd);
-	w->fd = -1;
+	io_close(&w->fd);
 }
 
 static void take_wanted(void *context, size_t i, int fd)
@@ -144,39 +128,21 @@ static void take_wanted(void *context, size_t i, int fd)
 		close(fd);
 }
 
-/* Returns 1, 0, or -1 with errno. */
-static int is_elf(int fd)
-{
-	char magic[4];
-	ssize_t n;
-
-	do
-		n = pread(fd, magic, sizeof(magic), 0);
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -1;
-	return n == sizeof(magic) && memcmp(magic, "\177ELF", sizeof(magic)) == 0;
-}
-
 static void read_wanted(void *context, size_t i, struct out *out)
 {
 	struct search *search = context;
 	const struct wanted *w = &search->files[i];
 	struct usdt usdt = {};
-	enum result_kind kind;
-	const char *error = w->fd < 0 ? strerror(w->error) : NULL;
-	int elf = error || !search->list ? 1 : is_elf(w->fd);
+	enum result_kind kind = PROBES;
+	const char *error = strerror(w->error);
 
-	if (elf < 0)
-		error = strerror(errno);
 	/* code may be mapped from anything */
-	if (!error && elf && usdt_read(&usdt, w->fd, &error) == 0)
-		error = NULL;
-	kind = error ? WRONG : elf ? PROBES : NO_ELF;
+	if (w->fd < 0 || usdt_read(&usdt, w->fd, &error) != 0)
+		kind = usdt.is_other && search->list ? NO_ELF : WRONG;
 	out_bytes(out, &kind, sizeof(kind));
-	if (error)
+	if (kind == WRONG)
 		out_text(out, error);
-	else if (elf)
+	else if (kind == PROBES)
 		usdt_write(&usdt, out);
 	usdt_free(&usdt);
 }
@@ -241,7 +207,8 @@ static bool add_probes(struct search *search, size_t i, struct slice bytes)
 		usdt_free(&usdt);
 		return true;
 	}
-	add_file(t, w->mapping.path, w->fd)->usdt = usdt;
+	t->files = mem_room(t->files, t->n, &t->cap);
+	t->files[t->n++] = (struct target_file){utf8_visible_copy(w->mapping.path), w->fd, usdt};
 	w->fd = -1;
 	return true;
 }

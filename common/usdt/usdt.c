@@ -178,85 +178,51 @@ int usdt_read(struct usdt *u, int fd, const char **error)
 	if (good && elffile_interpreter(&elf, &u->interpreter) != 0)
 		good = fault(error, "its dynamic linker cannot be read");
 	elffile_close(&elf);
-	if (!good)
+	if (!good) {
 		usdt_free(u);
+		u->is_other = elf.is_other;
+	}
 	return good ? 0 : -1;
 }
 
-/* A slice of the text. */
-struct part {
-	uint32_t start, n;
-};
-
+/* How what usdt_write() writes starts; then come the sites as they are, the text and the interpreter. */
 struct head {
 	uint32_t machine, num_sites, text_size, interpreter_size; /* the latter 0: none */
+	const char *text;                                         /* where the slices point into */
 };
-
-struct written_site {
-	struct part provider, name;
-	uint64_t address, offset, semaphore;
-	uint32_t num_args;
-	struct written_arg {
-		uint8_t size, is_signed, is_float;
-		struct part operand;
-	} args[USDT_MAX_ARGS];
-};
-
-static struct part part_of(const struct usdt *u, struct slice s)
-{
-	return s.n ? (struct part){s.p - u->text, s.n} : (struct part){};
-}
-
-static void write_site(const struct usdt *u, const struct usdt_site *s, struct out *out)
-{
-	struct written_site w = {.provider = part_of(u, s->provider),
-				 .name = part_of(u, s->name),
-				 .address = s->address,
-				 .offset = s->offset,
-				 .semaphore = s->semaphore,
-				 .num_args = s->num_args};
-
-	for (unsigned i = 0; i < s->num_args; i++)
-		w.args[i] = (struct written_arg){s->args[i].size, s->args[i].is_signed, s->args[i].is_float,
-						 part_of(u, s->args[i].operand)};
-	out_bytes(out, &w, sizeof(w));
-}
 
 void usdt_write(const struct usdt *u, struct out *out)
 {
 	size_t interpreter = u->interpreter ? strlen(u->interpreter) + 1 : 0;
-	const struct head head = {u->machine, u->n, u->text_size, interpreter};
+	const struct head head = {u->machine, u->n, u->text_size, interpreter, u->text};
 
 	out_bytes(out, &head, sizeof(head));
-	for (size_t i = 0; i < u->n; i++)
-		write_site(u, &u->sites[i], out);
+	out_bytes(out, u->sites, u->n * sizeof(*u->sites));
 	out_bytes(out, u->text, u->text_size);
 	out_bytes(out, u->interpreter, interpreter);
 }
 
-static bool find_part(const struct usdt *u, struct part part, struct slice *s)
+/* Makes a slice of the writer's text one of this text. */
+static bool move(const struct usdt *u, const char *text, struct slice *s)
 {
-	if (part.start > u->text_size || part.n > u->text_size - part.start)
+	size_t start = s->n ? (uintptr_t)s->p - (uintptr_t)text : 0;
+
+	if (start > u->text_size || s->n > u->text_size - start)
 		return false;
-	*s = (struct slice){u->text + part.start, part.n};
+	s->p = u->text + start;
 	return true;
 }
 
-static bool receive_site(const struct usdt *u, const struct written_site *w, struct usdt_site *s)
+static bool check_site(const struct usdt *u, const char *text, struct usdt_site *s)
 {
-	*s = (struct usdt_site){
-		.address = w->address, .offset = w->offset, .semaphore = w->semaphore, .num_args = w->num_args};
-	if (w->num_args > USDT_MAX_ARGS || !find_part(u, w->provider, &s->provider) || !find_part(u, w->name, &s->name))
-		return false;
-	for (unsigned i = 0; i < w->num_args; i++) {
-		const struct written_arg *arg = &w->args[i];
+	bool good = s->num_args <= USDT_MAX_ARGS && move(u, text, &s->provider) && move(u, text, &s->name);
 
-		s->args[i] = (struct usdt_arg){
-			.size = arg->size, .is_signed = arg->is_signed != 0, .is_float = arg->is_float != 0};
-		if (!find_part(u, arg->operand, &s->args[i].operand))
-			return false;
+	for (unsigned i = 0; good && i < s->num_args; i++) {
+		s->args[i].is_signed = s->args[i].is_signed != 0;
+		s->args[i].is_float = s->args[i].is_float != 0;
+		good = move(u, text, &s->args[i].operand);
 	}
-	return true;
+	return good;
 }
 
 static bool receive(struct usdt *u, struct slice bytes)
@@ -265,9 +231,9 @@ static bool receive(struct usdt *u, struct slice bytes)
 	struct head head;
 
 	if (!sandbox_cut(&bytes, &head, sizeof(head)) || head.num_sites > SITES_MAX ||
-	    bytes.n != (uint64_t)head.num_sites * sizeof(struct written_site) + head.text_size + head.interpreter_size)
+	    bytes.n != (uint64_t)head.num_sites * sizeof(*u->sites) + head.text_size + head.interpreter_size)
 		return false;
-	sites = slice_cut(&bytes, head.num_sites * sizeof(struct written_site));
+	sites = slice_cut(&bytes, head.num_sites * sizeof(*u->sites));
 	u->machine = head.machine;
 	u->text = mem_copy(slice_cut(&bytes, head.text_size));
 	u->text_size = head.text_size;
@@ -275,10 +241,8 @@ static bool receive(struct usdt *u, struct slice bytes)
 		u->interpreter = mem_copy(bytes);
 	u->sites = mem_array(head.num_sites, sizeof(*u->sites));
 	for (; u->n < head.num_sites; u->n++) {
-		struct written_site w;
-
-		sandbox_cut(&sites, &w, sizeof(w));
-		if (!receive_site(u, &w, &u->sites[u->n]))
+		sandbox_cut(&sites, &u->sites[u->n], sizeof(*u->sites));
+		if (!check_site(u, head.text, &u->sites[u->n]))
 			return false;
 	}
 	return true;

@@ -17,8 +17,8 @@
 struct out;
 
 struct usdt_arg {
-	uint8_t size; /* in bytes */
-	bool is_signed, is_float;
+	uint8_t size;                /* in bytes */
+	uint8_t is_signed, is_float; /* 0 or 1 */
 	struct slice operand;
 };
 
@@ -39,6 +39,7 @@ struct usdt {
 	char *text;       /* the slices point into it */
 	size_t text_size;
 	char *interpreter; /* the dynamic linker; NULL: the file is linked statically, or a library */
+	bool is_other;     /* usdt_read() has failed, since the file has no ELF header */
 };
 
 /*
