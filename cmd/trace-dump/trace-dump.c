@@ -26,7 +26,7 @@
 #include "number.h"
 #include "out.h"
 #include "owner_lines.h"
-#include "owner_watch.h"
+#include "ownerwatch.h"
 #include "process.h"
 #include "progress.h"
 #include "reader.h"
@@ -37,6 +37,7 @@
 
 enum {
 	PROGRESS = 1 << 16, /* entries from one display of progress to the next */
+	WATCH_MS = 100,     /* between two reads of the records of owners, each of which takes 0.25 ms */
 };
 
 static const uint64_t DEFAULT_SIZE = UINT64_C(4) << 30; /* of --max-size */
@@ -90,14 +91,6 @@ static void note_followed(const char *name)
 		cli_notice(opt.quiet, "%s: followed until Ctrl-C: its name does not say which process writes it", name);
 }
 
-/* Waits for entries of a trace that is followed. */
-static void wait_for_entries(struct dump *d)
-{
-	out_flush(&d->out);
-	if (!rings_wait(&d->follow.rings, d->out.fd))
-		d->out.error = EPIPE;
-}
-
 /* The next entry; false at the end. */
 static bool next_entry(struct dump *d, struct entry *e)
 {
@@ -105,8 +98,11 @@ static bool next_entry(struct dump *d, struct entry *e)
 
 	if (!opt.follow)
 		return reader_next(&d->reader, e);
-	while ((result = follow_next(&d->follow, e)) == FOLLOW_WAIT && !d->out.error)
-		wait_for_entries(d);
+	while ((result = follow_next(&d->follow, e)) == FOLLOW_WAIT && !d->out.error) {
+		out_flush(&d->out);
+		if (!rings_wait(&d->follow.rings, d->out.fd))
+			d->out.error = EPIPE;
+	}
 	return result == FOLLOW_ENTRY;
 }
 
@@ -177,6 +173,45 @@ static bool check_owners(const struct dump *d)
 	return false;
 }
 
+/* An ownerwatch_report. */
+static void print_owner(void *context, unsigned id, char prefix, const struct trace_owner *owner)
+{
+	struct out *out = context;
+
+	owner_lines_start(out, id, prefix, owner);
+	out_text(out, "}\n");
+}
+
+/*
+ * Prints each owner that is registered or changes from now on, until rings_have_ended(). Returns false, after a message,
+ * if it could not follow them until then.
+ */
+static bool follow_owners(struct dump *d)
+{
+	const struct trace *t = &d->reader.trace;
+	const struct rings *rings = &d->follow.rings;
+	struct ownerwatch watch;
+	bool last = false, good = true;
+
+	/* a table that is cut off has been reported */
+	if (t->owner_table.n != t->num_owners)
+		return true;
+	if (ownerwatch_open(&watch, d->reader.in->fd, &t->owner_table, t->owners) != 0)
+		err(EXIT_FAILURE, "%s", d->name);
+	while (!last && good && !d->out.error) {
+		out_flush(&d->out);
+		if (!rings_wait_ms(rings, d->out.fd, WATCH_MS))
+			d->out.error = EPIPE;
+		last = rings_have_ended(rings);
+		good = ownerwatch_read(&watch, print_owner, &d->out) == 0;
+	}
+	if (!good)
+		warnx("%s: owners are not followed any more: %s", d->name,
+		      errno == ENODATA ? "it was truncated" : strerror(errno));
+	ownerwatch_close(&watch);
+	return good;
+}
+
 /* Ticks per second. */
 static uint64_t rate_of(const struct dump *d)
 {
@@ -213,7 +248,7 @@ static bool dump(struct dump *d)
 		owner_lines_write(&d->out, r);
 	good &= check_owners(d);
 	if (opt.owners && opt.follow)
-		good &= owner_watch(&d->out, r, &d->follow.rings, d->name);
+		good &= follow_owners(d);
 	free(d->lost);
 	filter_close(&d->filter);
 	line_close(&d->lines);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "layers_table.h"
+#include "tables.h"
 
 #include <stdlib.h>
 

@@ -26,12 +26,6 @@ static const struct family {
 /* Two bounds for each power of two, from 256 ns to 17 s. All of them are between two buckets of the histograms. */
 enum { FIRST_POWER = 8, LAST_POWER = 34, NUM_BOUNDS = 2 * (LAST_POWER - FIRST_POWER) + 1 };
 
-static void make_bounds(uint64_t bounds[NUM_BOUNDS])
-{
-	for (unsigned i = 0; i < NUM_BOUNDS; i++)
-		bounds[i] = (uint64_t)(2 + i % 2) << (FIRST_POWER - 1 + i / 2);
-}
-
 static void write_seconds(struct out *out, unsigned __int128 ns)
 {
 	const unsigned second = 1000000000;
@@ -169,7 +163,8 @@ static void write_row(struct out *out, const char *name, struct slice labels, co
 {
 	uint64_t bounds[NUM_BOUNDS], counts[NUM_BOUNDS];
 
-	make_bounds(bounds);
+	for (unsigned i = 0; i < NUM_BOUNDS; i++)
+		bounds[i] = (uint64_t)(2 + i % 2) << (FIRST_POWER - 1 + i / 2);
 	histogram_below(h, bounds, NUM_BOUNDS, counts);
 	for (unsigned i = 0; i < NUM_BOUNDS; i++) {
 		write_bucket(out, name, labels, bounds[i], counts[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rates_table.h"
+#include "tables.h"
 
 #include <stdlib.h>
 

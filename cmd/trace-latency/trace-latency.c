@@ -18,14 +18,12 @@
 #include "interactive.h"
 #include "io.h"
 #include "joining.h"
-#include "layers_table.h"
 #include "mem.h"
 #include "openmetrics.h"
 #include "out.h"
-#include "print.h"
-#include "rates_table.h"
 #include "reading.h"
 #include "screen.h"
+#include "tables.h"
 #include "textfile.h"
 
 static struct {

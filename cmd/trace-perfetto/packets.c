@@ -244,13 +244,6 @@ enum {
 	BYTE = 0x7f,
 };
 
-/* Ends the innermost slice: an event without anything else. */
-static void close_slice(struct packets *p, uint32_t track, uint64_t ns)
-{
-	set_time(p, track, ns);
-	write_short(p, TYPE_KEY | TYPE_SLICE_END << 8, 2);
-}
-
 static inline bool is_defined(const struct packets *p, unsigned use)
 {
 	return p->track->seen[use / 64] >> use % 64 & 1;
@@ -312,8 +305,10 @@ void packets_annotate(struct packets *p)
 void packets_end(struct packets *p, uint32_t track, uint64_t end)
 {
 	/* a slice without an end is still open */
-	if (end != PACKETS_NO_END)
-		close_slice(p, track, end);
+	if (end == PACKETS_NO_END)
+		return;
+	set_time(p, track, end);
+	write_short(p, TYPE_KEY | TYPE_SLICE_END << 8, 2);
 }
 
 /* An event whose name is that of a state. */

@@ -152,23 +152,11 @@ static void read_tpoint(struct json *j, struct trace *t)
 		add_tpoint(t, &tp);
 }
 
-static bool keep_owners(struct document *d)
-{
-	struct slice owners;
-
-	if (json_peek(&d->j) != '{' || !json_value(&d->j, &owners))
-		return json_fail(&d->j, "an object is expected");
-	free(d->owners);
-	d->owners = mem_copy(owners);
-	d->trace->owner_descriptions = true;
-	return true;
-}
-
 /* Reads a member of the document. False at its end. */
 static bool read_member(struct document *d)
 {
 	struct json *j = &d->j;
-	struct slice key;
+	struct slice key, owners;
 
 	if (!json_key(j, &key))
 		return false;
@@ -181,7 +169,11 @@ static bool read_member(struct document *d)
 		for (json_array(j); json_element(j);)
 			read_tpoint(j, d->trace);
 	} else if (json_is(key, "owners")) {
-		keep_owners(d);
+		if (json_peek(j) != '{' || !json_value(j, &owners))
+			return json_fail(j, "an object is expected");
+		free(d->owners);
+		d->owners = mem_copy(owners);
+		d->trace->owner_descriptions = true;
 	} else if (json_is(key, "entries")) {
 		d->in_entries = d->defined = json_array(j);
 	} else {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "input.h"
+#include "io.h"
 #include "joining.h"
 #include "json.h"
 #include "line.h"
@@ -27,23 +28,18 @@ struct each_traceline_entries {
 	bool is_open, has_begun;
 };
 
-static int expect(struct each_traceline *t, const char *reader, int opened)
-{
-	if (opened == 0)
-		lines_expect(&t->lines, KIND_TRACE_LINES, reader);
-	return opened;
-}
-
 int each_traceline_open(struct each_traceline *t, const char *path, const char *reader, struct out *out)
 {
-	*t = (struct each_traceline){.out = out, .utf8.fd = OUT_MEMORY, .plain.fd = OUT_MEMORY};
-	return expect(t, reader, lines_open(&t->lines, path));
+	return each_traceline_open_fd(t, io_open(path), io_name(path), reader, out);
 }
 
 int each_traceline_open_fd(struct each_traceline *t, int fd, const char *path, const char *reader, struct out *out)
 {
 	*t = (struct each_traceline){.out = out, .utf8.fd = OUT_MEMORY, .plain.fd = OUT_MEMORY};
-	return expect(t, reader, lines_open_fd(&t->lines, fd, path));
+	if (lines_open_fd(&t->lines, fd, path) != 0)
+		return -1;
+	lines_expect(&t->lines, KIND_TRACE_LINES, reader);
+	return 0;
 }
 
 static int next_line(struct each_traceline *t)
