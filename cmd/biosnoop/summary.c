@@ -40,8 +40,7 @@ void summary_add(struct summary *s, const struct biosnoop_event *e)
 		return;
 	}
 	if (number == s->n) {
-		s->rows = mem_room(s->rows, s->n, &s->cap);
-		s->rows[s->n++] = (struct summary_row){};
+		mem_add(s->rows, s->n, s->cap, (struct summary_row){});
 	}
 	row = &s->rows[number];
 	row->count++;

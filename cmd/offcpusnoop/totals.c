@@ -13,8 +13,7 @@
 void totals_add(struct totals *t, const struct offcpusnoop_totals *thread)
 {
 	if (t->n < TOTALS_MAX) {
-		t->all = mem_room(t->all, t->n, &t->cap);
-		t->all[t->n++] = *thread;
+		mem_add(t->all, t->n, t->cap, *thread);
 		return;
 	}
 	t->num_others++;

@@ -131,12 +131,6 @@ static struct recent_file *recent_of(struct processes *p, const struct mapping *
 	return &p->recent[number];
 }
 
-static void add_range(struct process *process, struct code_range range)
-{
-	process->ranges = mem_room(process->ranges, process->n, &process->cap);
-	process->ranges[process->n++] = range;
-}
-
 /* Whether mappings may be read now. After a signal they are not: recording ends, or a user waits for its results. */
 static bool has_time(const struct processes *p)
 {
@@ -189,12 +183,13 @@ static bool read_maps(struct processes *p, struct process *process, struct mappi
 			process->is_large = true;
 			break;
 		}
-		add_range(process, (struct code_range){.start = m.start,
-						       .end = m.end,
-						       .offset = m.offset,
-						       .device = m.device,
-						       .inode = m.inode,
-						       .file = MAP_NONE});
+		mem_add(process->ranges, process->n, process->cap,
+			(struct code_range){.start = m.start,
+					    .end = m.end,
+					    .offset = m.offset,
+					    .device = m.device,
+					    .inode = m.inode,
+					    .file = MAP_NONE});
 		if (m.inode && !is_known(p, &m))
 			want(p, wanted, &m);
 	}
@@ -278,7 +273,7 @@ static void keep_old(struct process *process, const struct process *before)
 		struct code_range *now = at < n ? &process->ranges[at] : NULL;
 
 		if (!now || now->start >= old->end)
-			add_range(process, *old);
+			mem_add(process->ranges, process->n, process->cap, *old);
 		else if (now->file == MAP_NONE && is_same(now, old))
 			now->file = old->file;
 	}

@@ -178,11 +178,6 @@ static int read_file(struct trace_causes *t, const char *path, struct each_trace
 	return result;
 }
 
-static void add_lifetimes(const char *path)
-{
-	joining_add(&opt.joining, path);
-}
-
 static const struct cli_option options[] = {
 	{0, "against", "FILE", "what makes requests slower than those in the lines of an earlier trace",
 	 .text = &opt.against},
@@ -193,8 +188,7 @@ static const struct cli_option options[] = {
 	{'j', "json", NULL, "one JSON object for each finding, the most important first", .flag = &opt.json},
 	{'k', "key", "KEY=GLOB", "only requests with this value are to be explained; may be given more than once",
 	 .call = add_key},
-	{'l', "lifetimes", "FILE", "lifetime lines, which qpair-lifetimes printed; may be given more than once",
-	 .call = add_lifetimes},
+	JOINING_OPTION(opt.joining),
 	{0, "ledger", NULL, "instead, whose time it was: rows that add up to the lives of all requests, slow or not",
 	 .flag = &opt.ledger},
 	{'m', "min-us", "US", "requests of at least US microseconds are slow", .us = &opt.measure.compare.min_ns},

@@ -11,12 +11,6 @@
 #include "spdk.h"
 #include "us.h"
 
-void filter_add_tpoint(struct filter_options *o, const char *glob)
-{
-	o->tpoints = mem_room(o->tpoints, o->num_tpoints, &o->cap);
-	o->tpoints[o->num_tpoints++] = glob;
-}
-
 /* What is known about the objects of a type. */
 struct type {
 	bool ends, executes;
@@ -59,10 +53,10 @@ void filter_open(struct filter *f, const struct filter_options *o, const struct 
 {
 	*f = (struct filter){.options = o, .trace = t, .first = us_ticks(us, o->since)};
 	f->end = o->until < UINT64_MAX ? us_ticks(us, o->until + 1) : UINT64_MAX;
-	f->matched = mem_array(o->num_tpoints, sizeof(*f->matched));
+	f->matched = mem_array(o->tpoints.n, sizeof(*f->matched));
 	if (o->requests)
 		find_parts(f);
-	if (o->num_tpoints)
+	if (o->tpoints.n)
 		f->tpoints = mem_array(t->num_tpoints, sizeof(*f->tpoints));
 }
 
@@ -77,8 +71,8 @@ static bool match_tpoint(struct filter *f, const struct trace_tpoint *tp, unsign
 	bool any = false;
 
 	snprintf(undefined, sizeof(undefined), "#%u", id);
-	for (size_t i = 0; i < o->num_tpoints; i++)
-		if (fnmatch(o->tpoints[i], tp->name[0] ? tp->name : undefined, 0) == 0)
+	for (size_t i = 0; i < o->tpoints.n; i++)
+		if (fnmatch(o->tpoints.all[i], tp->name[0] ? tp->name : undefined, 0) == 0)
 			any = f->matched[i] = true;
 	return any;
 }
@@ -128,7 +122,7 @@ bool filter_match(struct filter *f, const struct entry *e, uint64_t base)
 	const struct filter_options *o = f->options;
 	uint64_t ticks = e->tsc > base ? e->tsc - base : 0;
 
-	return (!o->requests || request_matches(f, e)) && (!o->num_tpoints || tpoint_matches(f, e)) &&
+	return (!o->requests || request_matches(f, e)) && (!o->tpoints.n || tpoint_matches(f, e)) &&
 	       ticks >= f->first && ticks < f->end;
 }
 
@@ -141,12 +135,12 @@ void filter_report(struct filter *f, const char *name, bool quiet)
 {
 	const struct filter_options *o = f->options;
 
-	for (unsigned i = 0; o->num_tpoints && i < f->trace->num_tpoints; i++)
+	for (unsigned i = 0; o->tpoints.n && i < f->trace->num_tpoints; i++)
 		if (f->trace->tpoints[i].name[0])
 			match_tpoint(f, &f->trace->tpoints[i], i);
-	for (size_t i = 0; i < o->num_tpoints; i++)
+	for (size_t i = 0; i < o->tpoints.n; i++)
 		if (!f->matched[i])
-			cli_notice(quiet, "%s: no tracepoint matches '%s'; -d lists them", name, o->tpoints[i]);
+			cli_notice(quiet, "%s: no tracepoint matches '%s'; -d lists them", name, o->tpoints.all[i]);
 }
 
 void filter_close(struct filter *f)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "slice.h"
+#include "cli.h"
 
 struct entry;
 struct trace;
@@ -17,14 +17,10 @@ struct us;
 
 /* The options. All zero, except UINT64_MAX in until, selects every entry. */
 struct filter_options {
-	const char **tpoints; /* shell patterns, of which one must match; none: all */
-	size_t num_tpoints, cap;
-	bool requests;         /* what starts or ends an object that nothing else has started */
-	uint64_t since, until; /* nanoseconds, both included; UINT64_MAX: no end */
+	struct cli_list tpoints; /* shell patterns, of which one must match; none: all */
+	bool requests;           /* what starts or ends an object that nothing else has started */
+	uint64_t since, until;   /* nanoseconds, both included; UINT64_MAX: no end */
 };
-
-/* Adds a pattern, which must outlive the filter. */
-void filter_add_tpoint(struct filter_options *o, const char *glob);
 
 struct filter {
 	const struct filter_options *options;

@@ -314,11 +314,6 @@ static bool open_trace(struct dump *d, struct input *in, int fd)
 	return false;
 }
 
-static void add_tpoint(const char *glob)
-{
-	filter_add_tpoint(&opt.filter, glob);
-}
-
 static void set_rate(const char *text)
 {
 	if (!number_decimal(slice_of(text), &opt.rate) || !opt.rate)
@@ -337,7 +332,7 @@ static const struct cli_option options[] = {
 	{'p', "pid", "PID", "the trace of this process, which it has mapped", .pid = &opt.pid},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{'t', "tpoint", "GLOB", "only entries of tracepoints with this name; may be given more than once",
-	 .call = add_tpoint},
+	 .list = &opt.filter.tpoints},
 	{0, "requests", NULL, "only entries that start or end a request, or another object that nothing has started",
 	 .flag = &opt.filter.requests},
 	{0, "since", "US", "only entries from this time on, in microseconds as they are printed",
@@ -376,7 +371,7 @@ static void check_recording(void)
 	if (!opt.follow)
 		cli_usage("--record is for -F: a live trace is recorded");
 	if (opt.reader.all || opt.owners || opt.wall || opt.clock || opt.rate || opt.filter.since ||
-	    opt.filter.until < UINT64_MAX || opt.filter.requests || opt.filter.num_tpoints)
+	    opt.filter.until < UINT64_MAX || opt.filter.requests || opt.filter.tpoints.n)
 		cli_usage("--record writes all entries as they are: besides -F it takes -p, -q, --keep and --max-size "
 			  "only");
 }

@@ -129,7 +129,7 @@ static bool check_joined(const struct lines *lines)
 		return opt.follow;
 	}
 	/* with -F, the lifetimes of the entries' hosts may not have come yet */
-	return !opt.joining.n || joining_check(&opt.joining, lines->name, opt.quiet) || opt.follow;
+	return !opt.joining.files.n || joining_check(&opt.joining, lines->name, opt.quiet) || opt.follow;
 }
 
 /* Returns 0, or -1 when something was wrong with the trace lines, or they could not be joined. */
@@ -156,11 +156,6 @@ static int join_all(struct trace_join *join, const char *path)
 	return status;
 }
 
-static void add_lifetimes(const char *path)
-{
-	joining_add(&opt.joining, path);
-}
-
 static const struct cli_option options[] = {
 	{'F', "follow", NULL,
 	 "read lifetime lines while they are written, to pipes and growing files, along with\n"
@@ -168,8 +163,7 @@ static const struct cli_option options[] = {
 	 .flag = &opt.follow},
 	{'j', "json", NULL, "print the trace lines themselves, with objects for annotated arguments",
 	 .choice = &opt.output, JSON},
-	{'l', "lifetimes", "FILE", "lifetime lines, which qpair-lifetimes printed; may be given more than once",
-	 .call = add_lifetimes},
+	JOINING_OPTION(opt.joining),
 	{'q', "quiet", NULL, "print no notes about missing input", .flag = &opt.quiet},
 	{'s', "short", NULL, "print short lines, which name the host and the queue", .choice = &opt.output, SHORT},
 	{},
@@ -196,7 +190,7 @@ static const char *parse_options(int argc, char **argv)
 	path = cli_operand(argc, argv, JOINING_OPERAND);
 	if (joining_share_stdin(&opt.joining, path))
 		cli_usage("standard input can only be one of the files");
-	if (opt.follow && !opt.joining.n)
+	if (opt.follow && !opt.joining.files.n)
 		cli_usage("-F follows the files of -l: one is expected");
 	return path;
 }
@@ -210,7 +204,7 @@ int main(int argc, char **argv)
 
 	join.out = &out;
 	if (opt.follow)
-		follow_open(&join.follow, &opt.joining.join.lifetimes, opt.joining.paths, opt.joining.n);
+		follow_open(&join.follow, &opt.joining.join.lifetimes, opt.joining.files.all, opt.joining.files.n);
 	else if (joining_read(&opt.joining, "trace-join -l - TRACE-LINES") != 0)
 		exit(EXIT_FAILURE);
 	if (opt.joining.faulty)

@@ -16,8 +16,7 @@ static const char *key_name(struct output *to, size_t i, struct slice key)
 	if (i == to->num_keys) {
 		out_visible_json(&name, key);
 		out_char(&name, '\0');
-		to->keys = mem_room(to->keys, to->num_keys, &to->cap_keys);
-		to->keys[to->num_keys++] = name.buf;
+		mem_add(to->keys, to->num_keys, to->cap_keys, name.buf);
 	}
 	return to->keys[i];
 }

@@ -196,21 +196,14 @@ static void add_key(const char *name)
 {
 	if (!spanline_is_key(slice_of(name)))
 		cli_usage("-g '%s': %s", name, SPANLINE_NO_KEY);
-	opt.keys = mem_room(opt.keys, opt.num_keys, &opt.cap_keys);
-	opt.keys[opt.num_keys++] = name;
-}
-
-static void add_lifetimes(const char *path)
-{
-	joining_add(&opt.joining, path);
+	mem_add(opt.keys, opt.num_keys, opt.cap_keys, name);
 }
 
 static const struct cli_option options[] = {
 	{'g', "group", "KEY",
 	 "print a table for each value of this key, such as host or type; may be given more than once",
 	 .call = add_key},
-	{'l', "lifetimes", "FILE", "lifetime lines, which qpair-lifetimes printed; may be given more than once",
-	 .call = add_lifetimes},
+	JOINING_OPTION(opt.joining),
 	{'r', "related", NULL, "split requests also by the states of their I/Os", .flag = &opt.related},
 	{0, "layers", NULL, "one table: the share of each layer, such as network, buffer or bdev", .choice = &opt.what,
 	 SHARES},
@@ -273,7 +266,8 @@ static unsigned given(void)
 	return (opt.merge ? MERGED : 0) | (opt.admin ? ADMIN : 0) | (opt.num_keys ? KEYS : 0) |
 	       (opt.related ? RELATED : 0) | (opt.interval ? INTERVAL : 0) | (opt.base ? AGAINST : 0) |
 	       (opt.what ? OTHER_TABLE : 0) | (opt.output == ENCODED || opt.output == OPENMETRICS ? AS_LINES : 0) |
-	       (opt.histograms ? AS_HISTOGRAMS : 0) | (opt.joining.n ? LIFETIMES : 0) | (opt.screen ? ON_SCREEN : 0);
+	       (opt.histograms ? AS_HISTOGRAMS : 0) | (opt.joining.files.n ? LIFETIMES : 0) |
+	       (opt.screen ? ON_SCREEN : 0);
 }
 
 /* Options of which none can be combined with any of the others. */

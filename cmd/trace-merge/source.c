@@ -110,8 +110,7 @@ static int more(struct source *s)
 
 	if (got > 0 && s->ages) {
 		forget_arrivals(s);
-		s->arrivals = mem_room(s->arrivals, s->num_arrivals, &s->cap);
-		s->arrivals[s->num_arrivals++] = (struct arrival){s->lines.consumed, clock_ms()};
+		mem_add(s->arrivals, s->num_arrivals, s->cap, (struct arrival){s->lines.consumed, clock_ms()});
 	}
 	return got;
 }

@@ -35,8 +35,7 @@ static inline void use(struct annotations *a, enum annotations_kind kind, uint32
 		a->bits[kind] |= 1ULL << number;
 		return;
 	}
-	a->uses = mem_room(a->uses, a->n, &a->cap);
-	a->uses[a->n++] = kind * ANNOTATIONS_MAX + number;
+	mem_add(a->uses, a->n, a->cap, kind * ANNOTATIONS_MAX + number);
 }
 
 /* Most annotations are short: at most this many bytes, so the length takes one. They are written in one piece. */

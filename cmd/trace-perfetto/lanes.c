@@ -66,8 +66,7 @@ static struct lane *add(struct lanes *lanes, struct lane lane)
 
 	k -= k > 0;
 	if (!lanes->n) {
-		lanes->blocks = mem_room(lanes->blocks, lanes->n, &lanes->cap);
-		lanes->blocks[lanes->n++] = mem_array(1, sizeof(struct lanes_block));
+		mem_add(lanes->blocks, lanes->n, lanes->cap, mem_array(1, sizeof(struct lanes_block)));
 	} else if (lanes->blocks[k]->n == BLOCK) {
 		split(lanes, k);
 		k += lanes->blocks[k + 1]->all[0].end <= lane.end;

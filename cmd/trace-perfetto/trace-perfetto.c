@@ -22,16 +22,10 @@ static struct {
 	struct joining joining;
 } self;
 
-static void add_lifetimes(const char *path)
-{
-	joining_add(&self.joining, path);
-}
-
 static const struct cli_option options[] = {
 	{'e', "entries", NULL, "draw all entries on the tracks of their lcores, also those of objects",
 	 .flag = &self.draw.entries},
-	{'l', "lifetimes", "FILE", "lifetime lines, which qpair-lifetimes printed; may be given more than once",
-	 .call = add_lifetimes},
+	JOINING_OPTION(self.joining),
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &self.quiet},
 	{},
 };

@@ -186,11 +186,11 @@ void tracks_depth(struct tracks *t, uint32_t place, struct slice channel, struct
 
 	if (*index == MAP_NONE) {
 		*index = t->num_depths;
-		t->channel_depths = mem_room(t->channel_depths, t->num_depths, &t->cap_depths);
-		t->channel_depths[t->num_depths++] = (struct tracks_depth){
-			.track = packets_add_counter(t->packets, tracks_place(t, place), name),
-			.value = !value,
-		};
+		mem_add(t->channel_depths, t->num_depths, t->cap_depths,
+			(struct tracks_depth){
+				.track = packets_add_counter(t->packets, tracks_place(t, place), name),
+				.value = !value,
+			});
 	}
 	depth = &t->channel_depths[*index];
 	if (depth->value != value)

@@ -129,12 +129,10 @@ void probes_add(struct probes *p, struct slice line)
 		p->lives[*at].has_ended = true;
 	if (*at == MAP_NONE || p->lives[*at].has_ended) {
 		*at = p->num_lives;
-		p->lives = mem_room(p->lives, p->num_lives, &p->cap_lives);
-		p->lives[p->num_lives++] = (struct probes_life){probe->kind, false, tsc, key};
+		mem_add(p->lives, p->num_lives, p->cap_lives, (struct probes_life){probe->kind, false, tsc, key});
 	}
 	p->lives[*at].has_ended = probe->ends;
-	p->lines = mem_room(p->lines, p->num_lines, &p->cap_lines);
-	p->lines[p->num_lines++] = (struct probes_line){line.n + 1, *at};
+	mem_add(p->lines, p->num_lines, p->cap_lines, (struct probes_line){line.n + 1, *at});
 	p->text.fd = OUT_MEMORY;
 	out_slice(&p->text, line);
 	out_char(&p->text, '\n');

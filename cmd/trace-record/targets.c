@@ -141,8 +141,7 @@ static void find_only(struct target_process *found)
 		read_name(found);
 		/* the user that it runs as owns its folder */
 		found->user = fstatat(dirfd(proc), entry->d_name, &st, 0) == 0 ? st.st_uid : UINT32_MAX;
-		all = mem_room(all, n, &cap);
-		all[n++] = *found;
+		mem_add(all, n, cap, *found);
 	}
 	closedir(proc);
 	if (!n)

@@ -235,7 +235,7 @@ bool pass_run(struct facts *f, bool pictures, struct out *out)
 	p.file.quiet = true;
 	p.file.begin = begin_trace;
 	p.file.end = end_trace;
-	joining_add(&p.joining, f->usdt ? f->usdt : f->answers);
+	mem_add(p.joining.files.all, p.joining.files.n, p.joining.files.cap, f->usdt ? f->usdt : f->answers);
 	p.good &= each_traceline_run(&p.file, read_line, &p) == 0;
 	if (p.has_begun)
 		finish(&p);

@@ -194,11 +194,6 @@ static void add_key(const char *argument)
 	opt.admin |= strncmp(argument, "admin=", 6) == 0;
 }
 
-static void add_lifetimes(const char *path)
-{
-	joining_add(&opt.joining, path);
-}
-
 static const struct cli_option options[] = {
 	{'a', "all", NULL, "spans that have a parent as well", .flag = &opt.all},
 	{0, "admin", NULL, "admin requests as well; they have queue 0", .flag = &opt.admin},
@@ -206,8 +201,7 @@ static const struct cli_option options[] = {
 	{'j', "json", NULL, "span lines, one JSON object for each span, instead of text", .flag = &opt.json},
 	{'k', "key", "KEY=GLOB", "only spans with this value, such as host=db-1; may be given more than once",
 	 .call = add_key},
-	{'l', "lifetimes", "FILE", "lifetime lines, which qpair-lifetimes printed; may be given more than once",
-	 .call = add_lifetimes},
+	JOINING_OPTION(opt.joining),
 	{'m', "min-us", "US", "only spans of at least US microseconds", .us = &opt.min_ns},
 	{'n', "slowest", "N", "only the N slowest spans, the slowest first", .count = &opt.slowest},
 	{0, "open", NULL, "only spans in flight at the end of the trace, the oldest first", .flag = &opt.open},

@@ -88,8 +88,7 @@ static __attribute__((noinline)) uint32_t look_up(struct intern *names, struct s
 	if (number == MAP_NONE && names->n < max) {
 		number = names->n;
 		*map_put(&names->map, key) = number;
-		names->all = mem_room(names->all, names->n, &names->cap);
-		names->all[names->n++] = mem_slice(text);
+		mem_add(names->all, names->n, names->cap, mem_slice(text));
 	}
 	if (number != MAP_NONE)
 		*recent = number;

@@ -29,8 +29,7 @@ static const char *visible(const char *path)
 	for (size_t i = 0; i < n; i++)
 		if (names[i].path == path)
 			return names[i].visible;
-	names = mem_room(names, n, &cap);
-	names[n++] = (struct name){path, utf8_visible_copy(path)};
+	mem_add(names, n, cap, (struct name){path, utf8_visible_copy(path)});
 	return names[n - 1].visible;
 }
 

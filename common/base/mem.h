@@ -30,7 +30,9 @@ char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * The array with room for one element more than its n elements. *cap, a size_t, is the number that fit.
  *
  *	list->all = mem_room(list->all, list->n, &list->cap);
- *	list->all[list->n++] = element;
  */
 #define mem_room(array, n, cap) ((n) < *(cap) ? (array) : mem_grow(array, cap, sizeof(*(array))))
 void *mem_grow(void *p, size_t *cap, size_t size);
+
+/* Appends an element, and counts it in n: mem_add(list->all, list->n, list->cap, element). */
+#define mem_add(array, n, cap, ...) ((array) = mem_room(array, n, &(cap)), (array)[(n)++] = (__VA_ARGS__))

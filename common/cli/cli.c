@@ -282,6 +282,8 @@ static void apply(const struct cli *cli, const struct cli_option *o, const char 
 		*o->flag = true;
 	else if (o->text)
 		*o->text = argument;
+	else if (o->list)
+		mem_add(o->list->all, o->list->n, o->list->cap, argument);
 	else if (o->pid)
 		*o->pid = cli_pid(option, argument);
 	else if (o->ids)

@@ -14,6 +14,12 @@ enum {
 	CLI_IDS = 16, /* processes or threads that an option may list */
 };
 
+/* Texts, in the order in which they were given. */
+struct cli_list {
+	const char **all;
+	size_t n, cap;
+};
+
 /*
  * An option, and what it sets: exactly one of the pointers. A table of options ends with {}; -h and -V are added.
  *
@@ -27,11 +33,12 @@ struct cli_option {
 
 	bool *flag; /* becomes true */
 	const char **text;
-	pid_t *pid;      /* above 0 */
-	pid_t *ids;      /* CLI_IDS of them, all 0: listed with commas or blanks between, or given one by one */
-	uint64_t *count; /* above 0, below 2^31 */
-	uint32_t *size;  /* bytes below 2G: 65536, 64K, 4M, 1G */
-	uint64_t *bytes; /* the same below 2T */
+	struct cli_list *list; /* gets one more; may be given more than once */
+	pid_t *pid;            /* above 0 */
+	pid_t *ids;            /* CLI_IDS of them, all 0: listed with commas or blanks between, or given one by one */
+	uint64_t *count;       /* above 0, below 2^31 */
+	uint32_t *size;        /* bytes below 2G: 65536, 64K, 4M, 1G */
+	uint64_t *bytes;       /* the same below 2T */
 
 	/* above 0, with decimals, in nanoseconds */
 	uint64_t *seconds, *ms, *us;

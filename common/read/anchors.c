@@ -55,8 +55,7 @@ static const char *add_line(void *context, struct slice line)
 	error = read_fields(line, &r);
 	if (error)
 		return error;
-	a->all = mem_room(a->all, a->n, &a->cap);
-	a->all[a->n++] = r;
+	mem_add(a->all, a->n, a->cap, r);
 	return NULL;
 }
 

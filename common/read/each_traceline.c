@@ -269,10 +269,12 @@ static bool are_named(const struct each_traceline *t)
 static void start(struct each_traceline *t)
 {
 	t->has_started = true;
-	if (t->joining && t->joining->n)
+	if (t->joining && t->joining->files.n) {
 		t->joining->join.unnamed = (struct join_unnamed){};
-	else
+		t->joining->text.fd = OUT_MEMORY;
+	} else {
 		t->joining = NULL;
+	}
 	if (!t->next)
 		interactive_start(&t->interactive, &t->lines, t->out);
 	t->interactive.pause = t->pause;

@@ -5,25 +5,16 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cli.h"
 #include "count.h"
 #include "interactive.h"
 #include "io.h"
-#include "mem.h"
-
-void joining_add(struct joining *j, const char *path)
-{
-	j->paths = mem_room(j->paths, j->n, &j->cap);
-	j->paths[j->n++] = path;
-	j->text.fd = OUT_MEMORY;
-}
 
 bool joining_share_stdin(const struct joining *j, const char *path)
 {
 	unsigned stdins = strcmp(path, "-") == 0;
 
-	for (size_t i = 0; i < j->n; i++)
-		stdins += strcmp(j->paths[i], "-") == 0;
+	for (size_t i = 0; i < j->files.n; i++)
+		stdins += strcmp(j->files.all[i], "-") == 0;
 	return stdins > 1;
 }
 
@@ -32,8 +23,8 @@ int joining_read(struct joining *j, const char *reader)
 	struct interactive interactive;
 	struct lines lines;
 
-	for (size_t i = 0; i < j->n; i++) {
-		if (lines_open(&lines, j->paths[i]) != 0) {
+	for (size_t i = 0; i < j->files.n; i++) {
+		if (lines_open(&lines, j->files.all[i]) != 0) {
 			warn("%s", lines.name);
 			return -1;
 		}
@@ -111,7 +102,7 @@ static bool explain_unnamed(const struct join *join, const char *file, const cha
 bool joining_check(const struct joining *j, const char *name, bool quiet)
 {
 	const struct lifetimes *lifetimes = &j->join.lifetimes;
-	const char *file = io_name(j->paths[0]);
+	const char *file = io_name(j->files.all[0]);
 
 	if (!lifetimes->n && lifetimes->num_skipped) {
 		warnx("%s: no lifetime lines, which qpair-lifetimes prints: nothing can be named", file);
@@ -126,7 +117,7 @@ bool joining_check(const struct joining *j, const char *name, bool quiet)
 void joining_free(struct joining *j)
 {
 	lifetimes_free(&j->join.lifetimes);
-	if (j->n)
+	if (j->files.n)
 		out_close(&j->text);
-	free(j->paths);
+	free(j->files.all);
 }

@@ -2,6 +2,7 @@
 /* Files of lifetime lines, and whether they name what is in a trace. */
 #pragma once
 
+#include "cli.h"
 #include "join.h"
 #include "out.h"
 
@@ -10,14 +11,18 @@
 
 /* All zero before the first file. */
 struct joining {
-	const char **paths;
-	size_t n, cap;
+	struct cli_list files;
 	struct join join;
 	bool faulty;     /* some lifetime lines are malformed, after messages */
 	struct out text; /* of a named line, or of its arguments */
 };
 
-void joining_add(struct joining *j, const char *path);
+/* Its row in a table of options. */
+/* clang-format off */
+#define JOINING_OPTION(joining) \
+	{'l', "lifetimes", "FILE", "lifetime lines, which qpair-lifetimes printed; may be given more than once", \
+	 .list = &(joining).files}
+/* clang-format on */
 
 /* Whether standard input would be more than one of the files and this one. */
 bool joining_share_stdin(const struct joining *j, const char *path);

@@ -21,9 +21,9 @@ enum {
 
 static void add_run(struct merge *m, unsigned lcore, uint64_t slot, uint64_t end)
 {
-	m->runs = mem_room(m->runs, m->num_runs, &m->cap);
-	m->runs[m->num_runs++] = (struct merge_run){
-		.slot = slot, .end = end, .gap = UINT64_MAX, .later_gap = UINT64_MAX, .lcore = lcore};
+	mem_add(m->runs, m->num_runs, m->cap,
+		(struct merge_run){
+			.slot = slot, .end = end, .gap = UINT64_MAX, .later_gap = UINT64_MAX, .lcore = lcore});
 }
 
 static void reverse(struct merge_run *from, struct merge_run *end)

@@ -70,8 +70,7 @@ static void add_qpair(struct answers *a, struct answer q, struct slice element)
 	q.tcp = slice_is(json_member(address, slice_of("trtype")), "\"TCP\"");
 	q.peer = peer_of(a, address);
 	q.hostnqn = name_of(a, json_member(element, slice_of("hostnqn")), NQN_MAX);
-	a->all = mem_room(a->all, a->n, &a->cap);
-	a->all[a->n++] = q;
+	mem_add(a->all, a->n, a->cap, q);
 }
 
 static const char *add_qpairs(struct answers *a, struct answer q, struct slice result)

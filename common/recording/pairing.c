@@ -56,8 +56,7 @@ static void change(struct pairing *p, struct qpair *q)
 {
 	if (q->changed)
 		return;
-	p->changed = mem_room(p->changed, p->num_changed, &p->cap_changed);
-	p->changed[p->num_changed++] = q;
+	mem_add(p->changed, p->num_changed, p->cap_changed, q);
 	q->changed = true;
 }
 
@@ -110,8 +109,7 @@ static void add(struct pairing *p, struct pairing_place *place, const struct qpa
 		.came = p->came,
 	};
 	*place = (struct pairing_place){.living = q};
-	p->all = mem_room(p->all, p->n, &p->cap);
-	p->all[p->n++] = q;
+	mem_add(p->all, p->n, p->cap, q);
 	p->adds++;
 	p->unmatched++;
 	change(p, q);
@@ -316,8 +314,7 @@ static void add_answers(struct pairing *p)
 					    .owner = o->id,
 					    .unadded = true,
 					    .ended = o->end != UNKNOWN};
-			p->all = mem_room(p->all, p->n, &p->cap);
-			p->all[p->n++] = q;
+			mem_add(p->all, p->n, p->cap, q);
 			change(p, q);
 		}
 		if (!q->connect)

@@ -32,8 +32,7 @@ static struct latency *to_fill(struct rows *rows, uint32_t group, uint32_t type,
 	if (!row || row->from != from || row->to != to || row->type != type || row->group != group)
 		row = *recent = find_or_add(rows, group, type, from, to);
 	if (!row->times.count) {
-		rows->filled = mem_room(rows->filled, rows->num_filled, &rows->cap_filled);
-		rows->filled[rows->num_filled++] = row;
+		mem_add(rows->filled, rows->num_filled, rows->cap_filled, row);
 	}
 	return row;
 }
@@ -274,8 +273,7 @@ void rows_name_hosts(struct rows *rows, struct connections *connections)
 	rows->connections = connections;
 	for (uint32_t i = rows->num_shown; i < n; i++) {
 		learn_host(connections, rows->groups.all[i]);
-		rows->shown = mem_room(rows->shown, rows->num_shown, &rows->cap_shown);
-		rows->shown[rows->num_shown++] = (struct rows_shown){};
+		mem_add(rows->shown, rows->num_shown, rows->cap_shown, (struct rows_shown){});
 	}
 }
 

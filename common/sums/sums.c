@@ -9,8 +9,7 @@
 static void add_states(struct sums *m, const struct span *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		m->states = mem_room(m->states, m->num_states, &m->cap_states);
-		m->states[m->num_states++] = s->states[i];
+		mem_add(m->states, m->num_states, m->cap_states, s->states[i]);
 	}
 	for (const struct span *child = s->child; child; child = child->next)
 		add_states(m, child);

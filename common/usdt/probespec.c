@@ -105,8 +105,7 @@ const char *probespec_add(struct probespecs *specs, struct slice text)
 		free(spec.text);
 		return error;
 	}
-	specs->all = mem_room(specs->all, specs->n, &specs->cap);
-	specs->all[specs->n++] = spec;
+	mem_add(specs->all, specs->n, specs->cap, spec);
 	return NULL;
 }
 

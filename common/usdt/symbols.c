@@ -36,8 +36,7 @@ int symbols_read(struct symbols *s)
 	while (getline(&line, &cap, file) > 0) {
 		if (sscanf(line, "%" SCNx64 " %c %255s", &address, &type, name) != 3 || !address)
 			continue;
-		s->all = mem_room(s->all, s->n, &s->cap);
-		s->all[s->n++] = (struct symbol){address, s->names.len};
+		mem_add(s->all, s->n, s->cap, (struct symbol){address, s->names.len});
 		out_bytes(&s->names, name, strlen(name) + 1);
 	}
 	error = !feof(file) ? errno : s->n ? 0 : EPERM;

@@ -207,8 +207,7 @@ static bool add_probes(struct search *search, size_t i, struct slice bytes)
 		usdt_free(&usdt);
 		return true;
 	}
-	t->files = mem_room(t->files, t->n, &t->cap);
-	t->files[t->n++] = (struct target_file){utf8_visible_copy(w->mapping.path), w->fd, usdt};
+	mem_add(t->files, t->n, t->cap, (struct target_file){utf8_visible_copy(w->mapping.path), w->fd, usdt});
 	w->fd = -1;
 	return true;
 }
