@@ -21,7 +21,6 @@
 #include "io.h"
 #include "kind.h"
 #include "line.h"
-#include "losses.h"
 #include "mem.h"
 #include "number.h"
 #include "out.h"
@@ -183,8 +182,8 @@ static void print_owner(void *context, unsigned id, char prefix, const struct tr
 }
 
 /*
- * Prints each owner that is registered or changes from now on, until rings_have_ended(). Returns false, after a message,
- * if it could not follow them until then.
+ * Prints each owner that is registered or changes from now on, until rings_have_ended(). Returns false, after a
+ * message, if it could not follow them until then.
  */
 static bool follow_owners(struct dump *d)
 {
@@ -233,7 +232,7 @@ static bool dump(struct dump *d)
 	if (entries_wanted()) {
 		d->lost = mem_array(r->trace.num_lcores, sizeof(*d->lost));
 		print_entries(d);
-		losses_note(r, &d->lines.us, d->name, opt.follow, opt.quiet);
+		reader_note(r, &d->lines.us, d->name, opt.follow, opt.quiet);
 		filter_report(&d->filter, d->name, opt.quiet);
 		good = r->error || check_chosen(d);
 		if (has_anchors() && r->counts.returned)

@@ -18,3 +18,10 @@ struct target_process {
  * with one. Exits after a message if there is none, and with EXIT_USAGE after a list if there are several.
  */
 void target_find(struct target_process *found, pid_t pid);
+
+/*
+ * Lets this process, and those that it starts, run only on CPUs to which no thread of the target is bound, and with a
+ * higher priority there: a part that has to wait for others of the machine loses entries. Does nothing if there are no
+ * such CPUs, or it is not permitted.
+ */
+void target_leave_cpus(pid_t target);

@@ -20,7 +20,6 @@
 #include "ask.h"
 #include "cli.h"
 #include "clock.h"
-#include "cpus.h"
 #include "describe.h"
 #include "flight.h"
 #include "folder.h"
@@ -366,7 +365,7 @@ int main(int argc, char **argv)
 	parse_options(argc, argv);
 	do {
 		target_find(&all[n].target, opt.pids[n]);
-		cpus_leave_to(all[n].target.pid);
+		target_leave_cpus(all[n].target.pid);
 		n++;
 	} while (n < CLI_IDS && opt.pids[n]);
 	snprintf(target, sizeof(target), "%d.", all[0].target.pid);

@@ -5,8 +5,8 @@
 #endif
 #include <stddef.h>
 
-#include "machine.h"
 #include "number.h"
+#include "operand.h"
 
 enum {
 	FRAME_POINTER = 29,

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 #include "count.h"
-#include "machine.h"
 #include "number.h"
+#include "operand.h"
 
 /* The names of registers of 8, 4, 2, 1 bytes, in the order of struct pt_regs, 8 bytes each. */
 static const char *const registers[][4] = {

@@ -11,7 +11,6 @@
 #include "joining.h"
 #include "json.h"
 #include "line.h"
-#include "losses.h"
 #include "mem.h"
 #include "out.h"
 #include "reader.h"
@@ -203,7 +202,7 @@ static bool close_trace(struct each_traceline *t)
 			begin(t, from);
 		if (t->end)
 			t->end(t->context, &from->reader, &from->writer.us);
-		losses_note(&from->reader, &from->writer.us, t->lines.name, false, t->quiet);
+		reader_note(&from->reader, &from->writer.us, t->lines.name, false, t->quiet);
 		line_close(&from->writer);
 	}
 	out_close(&from->text);

@@ -40,7 +40,7 @@ struct each_traceline {
 	 */
 	bool keep_bytes;
 
-	/* no notes about a trace, losses.h, or about names */
+	/* no notes about a trace, reader.h, or about names */
 	bool quiet;
 
 	/* name objects in lines, as trace-join -j does, if there are files: then span lines are refused; NULL: none */

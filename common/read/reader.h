@@ -8,6 +8,8 @@
 #include "entry.h"
 #include "merge.h"
 
+struct us;
+
 enum { READER_GAPS = 64 };
 
 struct reader_options {
@@ -64,5 +66,11 @@ bool reader_window_lcore(const struct reader *r, unsigned *lcore);
 
 /* Prints on stderr what is wrong with the trace of this name. Returns true if nothing is. */
 bool reader_report(const struct reader *r, const char *name);
+
+/*
+ * Prints notes about the entries of the trace of this name that were left out or are incomplete, unless quiet. us: the
+ * rate of its ticks; followed: it was read while it was written.
+ */
+void reader_note(const struct reader *r, const struct us *us, const char *name, bool followed, bool quiet);
 
 void reader_close(struct reader *r);

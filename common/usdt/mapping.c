@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "io.h"
-#include "regular.h"
 
 /* Parses the line, and modifies it. False if it has another form. */
 static bool parse(struct mapping *m, char *line)
@@ -69,11 +69,33 @@ void mapping_end(struct mapping_list *list)
 	free(list->line);
 }
 
+int mapping_open_regular(int dir, const char *path, uint64_t resolve, struct stat *st)
+{
+	struct {
+		uint64_t flags, mode, resolve;
+	} how = {.flags = O_PATH | O_CLOEXEC, .resolve = resolve};
+	int place = syscall(SYS_openat2, dir, path, &how, sizeof(how)), fd = -1, error;
+	char link[32];
+
+	if (place < 0)
+		return -1;
+	if (fstat(place, st) == 0) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
+		errno = EINVAL;
+		if (S_ISREG(st->st_mode))
+			fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	}
+	error = errno;
+	close(place);
+	errno = error;
+	return fd;
+}
+
 /* Opens the path if it is the mapped file. stat(2) may report another device. */
 static int open_mapped(int dir, const char *path, uint64_t resolve, const struct mapping *m)
 {
 	struct stat st;
-	int fd = regular_open(dir, path, resolve, &st);
+	int fd = mapping_open_regular(dir, path, resolve, &st);
 
 	if (fd < 0 || st.st_ino == m->inode)
 		return fd;
@@ -85,7 +107,7 @@ static int open_mapped(int dir, const char *path, uint64_t resolve, const struct
 int mapping_open(const struct mapping *m, const struct mapping_list *list)
 {
 	/* the kernel has resolved the links in the path: a link that is there now was added later */
-	const uint64_t below = REGULAR_IN_ROOT | REGULAR_NO_SYMLINKS;
+	const uint64_t below = MAPPING_IN_ROOT | MAPPING_NO_SYMLINKS;
 	char link[64];
 	int fd = open_mapped(list->root, m->path, below, m), own_root;
 	struct stat st;
@@ -99,5 +121,5 @@ int mapping_open(const struct mapping *m, const struct mapping_list *list)
 		return fd;
 	snprintf(link, sizeof(link), "map_files/%" PRIx64 "-%" PRIx64, m->start, m->end);
 	/* the file itself, though an overlay that has copied it up reports another inode */
-	return regular_open(list->proc, link, 0, &st);
+	return mapping_open_regular(list->proc, link, 0, &st);
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 struct mapping {
@@ -35,6 +36,16 @@ const char *mapping_begin(struct mapping_list *list, pid_t pid);
 int mapping_next(struct mapping_list *list, struct mapping *m);
 
 void mapping_end(struct mapping_list *list);
+
+/* RESOLVE_NO_SYMLINKS and so on of openat2(2): the filters build without the kernel's header, which has these. */
+enum { MAPPING_NO_SYMLINKS = 0x04, MAPPING_IN_ROOT = 0x10 };
+
+/*
+ * Opens a regular file at a path that another process chose; anything else there, which may block, is checked but never
+ * opened. dir: where a relative path starts. resolve: some of the above; with MAPPING_IN_ROOT dir is the root for
+ * links, too. Sets *st. Returns a descriptor, or -1 with errno: EINVAL if it is not a regular file.
+ */
+int mapping_open_regular(int dir, const char *path, uint64_t resolve, struct stat *st);
 
 /*
  * Opens the file that is mapped, without following links. Three places are tried in this order:

@@ -12,7 +12,6 @@
 #include "mappedtrace.h"
 #include "mem.h"
 #include "number.h"
-#include "regular.h"
 #include "utf8.h"
 
 /* Keeps the first trace; another one is an error. Returns NULL, or that. */
@@ -53,7 +52,7 @@ static const char *open_named(const char *path, int *fd)
 {
 	struct stat st;
 
-	*fd = regular_open(AT_FDCWD, path, REGULAR_NO_SYMLINKS, &st);
+	*fd = mapping_open_regular(AT_FDCWD, path, MAPPING_NO_SYMLINKS, &st);
 	if (*fd < 0)
 		return errno == EINVAL || errno == ELOOP ? "not a regular file, as a trace is" : strerror(errno);
 	if (st.st_uid != 0 && st.st_uid != geteuid())
