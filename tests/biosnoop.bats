@@ -738,42 +738,11 @@ RS 128 65536 null'
 }
 
 # bats test_tags=any-kernel
-@test "options that make no sense" {
-    for arguments in '1 2' x 0 '-p 0' '-n 0' '-m 0' '-m x' '--buffer 0'; do
-        # shellcheck disable=SC2086 # they are words
-        status_is 2 biosnoop $arguments
-        says 'biosnoop: '
-    done
-    for arguments in '-s -P' '-e -Q' '-s --wall' '-e -j'; do
-        # shellcheck disable=SC2086 # they are words
-        status_is 2 biosnoop $arguments
-    done
-    status_is 1 biosnoop -c missing
-    equal "$stderr" 'biosnoop: missing: No such file or directory'
-    status_is 1 biosnoop -c .
-    equal "$stderr" 'biosnoop: .: not a cgroup of version 2; findmnt -t cgroup2 lists the mount points'
-    for name in missing ../../proc /dev/null; do
-        status_is 1 biosnoop -d $name
-        equal "$stderr" "biosnoop: $name: not a disk; lsblk lists the disks"
-    done
-    status_is 1 biosnoop -p 2147483647
-    equal "$stderr" 'biosnoop: process 2147483647: does not exist'
-    status_is 1 biosnoop -o missing/file
-    equal "$stderr" 'biosnoop: missing/file: No such file or directory'
-    ln -s other link
-    status_is 1 biosnoop -o link
-    equal "$stderr" 'biosnoop: link: a symbolic link, which root does not follow here: name the file itself'
-    [ ! -e other ]
-}
-
-# bats test_tags=any-kernel
-@test "a full disk and a reader that goes away" {
+@test "a reader that goes away ends it" {
     trace -n 1
     # one of them may be lost
     read_blocks 5
     end_itself
-    status_is 1 biosnoop -q -o /dev/full 1
-    equal "$stderr" 'biosnoop: /dev/full: No space left on device'
     status_is 0 sh "timeout 60 biosnoop -q -d $disk | head -n 1; [ \${PIPESTATUS[0]} = 1 ]"
     equal "$stderr" ''
 }

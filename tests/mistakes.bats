@@ -296,13 +296,26 @@ T
 2 % --trigger-us: at most half of --keep is expected % trace-record --trigger-us 3000000
 1 % no trace of process 2147483647 % trace-dump -p 2147483647
 2 % -p 'nvmf_tgt': a process id is expected % trace-dump -p nvmf_tgt
+2 % -p '99999999999': a process id is expected % trace-dump -p 99999999999
+2 % option '--tpoint' requires an argument % trace-dump --tpoint
 2 % -p '': no process id: is the process running? % trace-dump -p ""
 2 % give -p or a file, not both % trace-dump -p 1 trace
 2 % one trace file, or a process with -p is expected, not 2 % trace-dump trace modern
 1 % trace-latency: --layers: No such file or directory % trace-latency -- lines --layers
 2 % standard input can only be one of the files % trace-merge - lines -
 2 % standard input can only be one of the files % trace-join -l - -
+2 % standard input can only be one of the files % trace-join -l -
+2 % -s and -j exclude each other % trace-join -s -j lines
+2 % -F follows the files of -l: one is expected % trace-join -F lines
 2 % standard input can only be one of the files % qpair-lifetimes -O - -
+2 % standard input can only be one of the files % qpair-lifetimes -O -
+2 % standard input can only be one of the files % qpair-lifetimes --rpc - -O - probes
+2 % standard input can only be one of the files % qpair-lifetimes --rpc - -O owners -
+2 % standard input can only be one of the files % qpair-lifetimes --rpc -
+2 % -F and -O cannot be combined: -F reads the owners from the probe lines % qpair-lifetimes -F -O owners probes
+2 % qpair-lifetimes: % qpair-lifetimes -F --rpc answers probes
+2 % standard input can only be one of the files % trace-latency - -
+2 % standard input can only be one of the files % trace-latency --against - lines -
 2 % standard input can only be one of the files % trace-latency --against - -
 2 % -g 'nosuchkey': no such key; there are host, % trace-latency -g nosuchkey lines
 1 % -g args.nosuchkey: no object has this key % trace-latency -q -g lcore -g args.nosuchkey -j lines
@@ -315,8 +328,29 @@ T
 2 % -H is for a table or -j % trace-latency -H -e lines
 2 % one trace or file of trace lines (-l is for lifetimes) is expected, not 2 % trace-spans trace lifetimes
 2 % one trace or file of trace lines (-l is for lifetimes) is expected, not 2 % trace-causes trace lifetimes
+2 % -H is for a table or -j % trace-latency -H --openmetrics lines
 2 % --admin, -g, -i, -l and -r apply when trace lines are encoded % trace-latency --merge -g lcore encoded
+2 % --admin, -g, -i, -l and -r apply when trace lines are encoded % trace-latency --merge -r encoded
+2 % --admin, -g, -i, -l and -r apply when trace lines are encoded % trace-latency --merge -i 1 encoded
+2 % --layers and --rates are for trace lines % trace-latency --merge --layers encoded
+2 % --layers and --rates are for trace lines % trace-latency --merge --rates encoded
+2 % --layers and --rates exclude each other % trace-latency --layers --rates lines
+2 % --layers and --rates cannot be combined with -e, % trace-latency --rates -e lines
+2 % --layers and --rates cannot be combined with -e, % trace-latency --rates -r lines
+2 % --layers and --rates cannot be combined with -e, % trace-latency --layers -e lines
+2 % --layers and --rates cannot be combined with -e, % trace-latency --layers -H lines
+2 % --layers and --rates cannot be combined with -e, % trace-latency --layers -r lines
+2 % --layers and --rates cannot be combined with -e, % trace-latency --layers --against encoded lines
+2 % --against is for a table or -j % trace-latency -e --against encoded lines
 2 % --against is for a table or -j % trace-latency -H --against encoded lines
+2 % --against is for a table or -j % trace-latency -H -j --against encoded lines
+2 % -i cannot be combined with -e, or with --openmetrics unless -o names a file % trace-latency -i 1 -e lines
+2 % -i cannot be combined with -e, or with --openmetrics unless -o names a file % trace-latency -i 1 --openmetrics lines
+2 % -i cannot be combined with --against % trace-latency -i 1 --against encoded lines
+2 % trace-latency: % trace-latency -i 1 lines modern.lines
+2 % -o is for --openmetrics % trace-latency -o x lines
+2 % --screen needs -i, and is for a table % trace-latency --screen lines
+2 % --screen needs -i, and is for a table % trace-latency --screen -i 1 -j lines
 1 % trace-merge: no source has trace lines % trace-merge empty empty2
 2 % two sources are called 'lines' % trace-merge lines ./lines
 2 % two sources are called 'lines' % trace-match lines ./lines
@@ -374,15 +408,39 @@ T
 1 % biosnoop: nosuchdisk: not a disk; lsblk lists the disks % biosnoop -d nosuchdisk
 1 % biosnoop: /dev/null: not a disk % biosnoop -d /dev/null
 1 % biosnoop: /dev: not a cgroup of version 2; findmnt -t cgroup2 lists the mount points % biosnoop -c /dev
+1 % biosnoop: ../../proc: not a disk % biosnoop -d ../../proc
+1 % biosnoop: missing: No such file or directory % biosnoop -c missing
+2 % -P, -Q and --wall are for lines, which -s does not print % biosnoop -s -P
 2 % -P, -Q and --wall are for lines, which -s does not print % biosnoop -s -Q
+2 % -P, -Q and --wall are for lines, which -s does not print % biosnoop -s --wall
+2 % -p '0': a process id is expected % biosnoop -p 0
+2 % -n '0': a whole number above 0 is expected % biosnoop -n 0
+2 % --buffer '0': a size like 65536, 512K or 16M is expected, below 2G % biosnoop --buffer 0
 2 % SECONDS '1s': seconds above 0 are expected, such as 10 or 0.5 % biosnoop 1s
 2 % a number of seconds is expected, not 2 operands % biosnoop 10 20 -Q
 2 % SECONDS '0.0': seconds above 0 are expected, such as 10 or 0.5 % biosnoop 0.0
 2 % a number of seconds is expected, not 2 operands % offwaketime 10 20
+2 % SECONDS 'x': seconds above 0 are expected % offwaketime x
+2 % -p '0': a process or thread id is expected % offwaketime -p 0
+2 % -p '1,,2': an id is missing % offwaketime -p 1,,2
+2 % -t 'x': a process or thread id is expected % offwaketime -t x
+2 % -p: at most 16 are possible % offwaketime -p 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17
 2 % -M is less than -m % offwaketime -m 10 -M 5
+2 % -j and -f are two forms of output % offwaketime -j -f
+2 % --stack-storage-size '0': a whole number above 0 is expected % offwaketime --stack-storage-size 0
+2 % --buffer 'x': a size like 65536, 512K or 16M is expected % offwaketime --buffer x
 2 % a process (-p), a cgroup (-c) or a command is expected % offcpusnoop 10
 2 % a number of seconds is expected, not 2 operands % offcpusnoop -p $$ 10 -j
+2 % a process (-p), a cgroup (-c) or a command is expected % offcpusnoop
+2 % SECONDS 'x': seconds above 0 are expected % offcpusnoop -p $$ x
+2 % SECONDS '0': seconds above 0 are expected % offcpusnoop -p $$ 0
+2 % -p '0': a process or thread id is expected % offcpusnoop -p 0
+2 % -p '1,': an id is missing % offcpusnoop -p 1,
+2 % -p '1,,2': an id is missing % offcpusnoop -p 1,,2
+2 % -p: at most 16 are possible % offcpusnoop -p 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17
 2 % microseconds above 0 are expected % offcpusnoop -m 1ms -p $$
+2 % microseconds above 0 are expected % offcpusnoop -m 0 -p $$
+2 % --buffer 'x': a size like 65536, 512K or 16M is expected % offcpusnoop --buffer x -p $$
 2 % a process (-p), a file (-x) or a command is expected % usdt-record
 127 % nosuchcommand: No such file or directory % usdt-record nosuchcommand
 127 % usdt-record: 1234: No such file or directory; -p is for a process id % usdt-record 1234
@@ -390,16 +448,39 @@ T
 1 % text: % usdt-record -x text
 1 % missing: No such file or directory % usdt-record -x missing
 2 % -F follows the forks of a process % usdt-record -F -x "$(command -v sh)"
+2 % a process (-p), a file (-x) or a command is expected % usdt-record -F
+2 % 'true': give -p or a command, not both % usdt-record -p 1 true
+2 % -p '0': a process id is expected % usdt-record -p 0
+2 % -n '0': a whole number above 0 is expected % usdt-record -n 0 true
+2 % -D 'x': seconds above 0 are expected % usdt-record -D x true
+2 % --buffer '0': a size like 65536, 512K or 16M is expected % usdt-record --buffer 0 true
+2 % --buffer '4X': a size like 65536, 512K or 16M is expected % usdt-record --buffer 4X true
+2 % --buffer '2G': a size like 65536, 512K or 16M is expected, below 2G % usdt-record --buffer 2G true
+2 % -e 'a': a list of arguments is expected % usdt-record -e a
 127 % nosuchcommand: No such file or directory % ipcsnoop nosuchcommand
 127 % ipcsnoop: 1234: No such file or directory; -p is for a process id % ipcsnoop 1234
 2 % a command or a process (-p, --name) is expected % ipcsnoop
+2 % a command or a process (-p, --name) is expected, not both % ipcsnoop -p 1 true
+2 % a command or a process (-p, --name) is expected, not both % ipcsnoop --name a true
+2 % a command or a process (-p, --name) is expected, not both % ipcsnoop --name a -p 1
+2 % -p '0': a process id is expected % ipcsnoop -p 0
+2 % -s prints counts only, -e events only: one of them is expected % ipcsnoop -s -e true
+2 % -D '0': seconds above 0 are expected % ipcsnoop -D 0 true
+2 % --buffer '0': a size like 65536, 512K or 16M is expected % ipcsnoop --buffer 0 true
+2 % -P and -w are about reads and writes, which -s does not print % ipcsnoop -s -w true
+2 % -P and -w are about reads and writes, which -s does not print % ipcsnoop -s -P true
 2 % --name 'more_than_15_bytes': the kernel keeps 15 bytes of a name % ipcsnoop --name more_than_15_bytes
 1 % process 2147483647: does not exist % usdt-gen -p 2147483647
 1 % text: % usdt-gen -x text
+2 % 'operand': no operand is expected; -x names a file % usdt-gen operand
+2 % -l lists the probes of a place: -x or -p is expected % usdt-gen -l
+2 % only one of -x and -p is expected % usdt-gen -p $$ -x "$(command -v sh)"
+2 % -p '0': a process id is expected % usdt-gen -p 0
+2 % -p '1x': a process id is expected % usdt-gen -p 1x
 T
 }
 
-@test "processes and threads that are not there" {
+@test "processes, threads and files that are not there, and a full disk" {
     command -v usdt-record >/dev/null || lacks 'usdt-record was not built: clang, bpftool or libbpf is missing'
     runs_here biosnoop 0.01 || lacks "no BPF here: $(cat err)"
     try_all <<'T'
@@ -414,5 +495,11 @@ T
 1 % offcpusnoop: process 2147483647: does not exist % offcpusnoop -p "$$ 2147483647" 0.1
 1 % process 2147483647: does not exist % usdt-record -p 2147483647
 1 % ipcsnoop: process 2147483647: does not exist % ipcsnoop -p 2147483647
+1 % biosnoop: missing/file: No such file or directory % biosnoop -o missing/file
+1 % ipcsnoop: missing/file: No such file or directory % ipcsnoop -o missing/file -- true
+1 % biosnoop: /dev/full: No space left on device % biosnoop -q -o /dev/full 1
+1 % ipcsnoop: /dev/full: No space left on device % ipcsnoop -q -o /dev/full -- true
+1 % offcpusnoop: /dev/full: No space left on device % offcpusnoop -q -o /dev/full -p $$ 1
+1 % offwaketime: /dev/full: No space left on device % offwaketime -q -f -o /dev/full 1
 T
 }

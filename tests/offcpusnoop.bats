@@ -476,23 +476,6 @@ make_quota() {
 }
 
 # bats test_tags=any-kernel
-@test "options that make no sense" {
-    for arguments in '' '-p 1 1 2' '-p 1 x' '-p 1 0' '-p 0' '-p 1,' '-p 1,,2' '-p 1 -m 0' '-p 1 -m x' '-p 1 --buffer x' \
-        '-p 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17'; do
-        # shellcheck disable=SC2086 # they are words
-        status_is 2 offcpusnoop $arguments
-        says 'offcpusnoop: '
-    done
-    status_is 1 offcpusnoop -p "$idle",2147483647
-    equal "$stderr" 'offcpusnoop: process 2147483647: does not exist'
-    status_is 1 offcpusnoop -q -o /dev/full -p "$idle" 1
-    says 'offcpusnoop: /dev/full: No space left on device'
-    # -q: no table
-    status_is 0 offcpusnoop -q -p "$idle" 1
-    equal "$stderr" ''
-}
-
-# bats test_tags=any-kernel
 @test "a note says which process is traced and for how long; threads of the kernel are refused" {
     trace -p "$idle" 60
     equal "$(notes log)" "offcpusnoop: tracing $(cat "/proc/$idle/comm") ($idle) for 60 s"
@@ -517,4 +500,6 @@ make_quota() {
     status_is 1 setpriv --bounding-set -all offcpusnoop -p "$idle"
     equal "$stderr" 'offcpusnoop: CAP_BPF and CAP_PERFMON are missing: run it as root, or with these capabilities'
     status_is 0 setpriv --bounding-set -all,+bpf,+perfmon offcpusnoop -q -p "$idle" 1
+    # -q: no table
+    equal "$stderr" ''
 }

@@ -457,22 +457,6 @@ has_waited() { # TIMES PID
     grep -q 'offwaketime: the processes have ended' log
 }
 
-# bats test_tags=any-kernel
-@test "options that make no sense" {
-    for arguments in '1 2' x 0 '-p 0' '-p 1,' '-p 1,,2' '-t x' '-p 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17' \
-        '-j -f' '-m 2 -M 1' '--stack-storage-size 0' '--buffer x'; do
-        # shellcheck disable=SC2086 # they are words
-        status_is 2 offwaketime $arguments
-        says 'offwaketime: '
-    done
-    status_is 1 offwaketime -p "$idle",2147483647
-    equal "$stderr" 'offwaketime: process 2147483647: does not exist'
-    status_is 1 offwaketime -t 2147483647
-    equal "$stderr" 'offwaketime: thread 2147483647: does not exist'
-    status_is 1 offwaketime -q -f -o /dev/full 1
-    says 'offwaketime: /dev/full: No space left on device'
-}
-
 @test "capabilities are given up but for reading, and are named when they lack" {
     command -v setpriv >/dev/null || skip 'setpriv is not here'
     add -p "$idle"

@@ -164,8 +164,6 @@ found() {
 qpair: begin=300, owner=t258, ptr=0x20, thread=2, qid=2, subnqn='sub', hostnqn='host'"
     equal "$stderr" ''
     equal "$(qpair-lifetimes -O - usdt.txt <owners)" "$output"
-    status_is 2 qpair-lifetimes -O - <usdt.txt
-    says 'standard input can only be one of the files'
 }
 
 @test "the owner is the last one that was owner before, of this subsystem and qid" {
@@ -683,11 +681,6 @@ send_pieces() {
     equal "$output" 'qpair: begin=100, ptr=0x10, thread=2'
 }
 
-@test "-F takes no owners from a file" {
-    status_is 2 qpair-lifetimes -F -O owners usdt.txt
-    says 'qpair-lifetimes: -F and -O cannot be combined: -F reads the owners from the probe lines'
-}
-
 @test "500 hosts at once, as they come: no name is wrong, whatever is lost and used again" {
     for case in '1 0 0 0' '1 7 0 0' '4 0 0 0' '4 0 0 1' '4 11 0 1'; do
         # shellcheck disable=SC2086 # they are words
@@ -890,8 +883,4 @@ qpair: begin=2010, owner=t301, ptr=0x20, thread=1, qid=1, subnqn='sub:1', hostnq
     says 'qpair-lifetimes: none: no answer of nvmf_subsystem_get_qpairs, which --rpc needs: trace-record asks for it'
     status_is 1 qpair-lifetimes --rpc missing -O <(echo "$one")
     says 'qpair-lifetimes: missing: No such file or directory'
-    for arguments in '-F --rpc a b' '--rpc - -O - a' '--rpc - -O a -' '--rpc -'; do
-        # shellcheck disable=SC2086 # they are words
-        status_is 2 qpair-lifetimes $arguments </dev/null
-    done
 }

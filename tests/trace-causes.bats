@@ -575,7 +575,7 @@ in flight at the end: 40, the oldest for 5.00 s
 @test "damaged lines are reported and skipped" {
     { fast; echo '{"tsc":1,"us":1.000,"life":5.000,"states":[],"layers":{"bdev":4.000}}'; echo '{"tsc":1'; echo '{"tsc":1,"us":1.000,"states":[]}'
       for layer in '' ',"layer":"moon"'; do
-          echo '{"tsc":1,"us":1.000,"open":true,"life":5.000,"states":[],"layers":{"bdev":5.000},"waits":[{"us":5.000'$layer'}]}'
+          echo '{"tsc":1,"us":1.000,"open":true,"life":5.000,"states":[],"layers":{"bdev":5.000},"waits":[{"us":5.000'"$layer"'}]}'
       done; } >in
     status_is 1 trace-causes in
     says 'in:1001: its layers are not its life'

@@ -368,11 +368,6 @@ L
         ' 0 0.000 b/2 X - - - qpair=a/1'
 }
 
-@test "-s does not go with -j" {
-    status_is 2 trace-join -s -j /dev/null
-    says 'trace-join: -s and -j exclude each other'
-}
-
 @test "times that another tool has rewritten get their three decimals back" {
     for us in 0.04 4e-2 0.0400 40.0e-3; do
         equal "$(echo "{\"tsc\":1,\"us\":$us,\"lcore\":0,\"tpoint\":\"X\"}" | trace-join)" '  0            0.040     X'
@@ -500,18 +495,9 @@ repeat() { # LINE N
     says 'trace-join: lifetimes.txt:4: begin or ptr is missing: not a lifetime line, which qpair-lifetimes prints'
 }
 
-@test "a missing lifetimes file is named" {
-    status_is 1 trace-join -l missing /dev/null
-    says 'trace-join: missing: No such file or directory'
-    status_is 1 trace-join -l . /dev/null
-    says 'trace-join: .: a directory, not lifetime lines'
-}
-
 @test "standard input can be the lifetimes" {
     line 5 16 >in
     equal "$(lifetime 1 9 16 a | trace-join -j -l - in | jq -r .args.qpair.host)" a
-    status_is 2 trace-join -l - - </dev/null
-    status_is 2 trace-join -l - </dev/null
 }
 
 @test "lines come through as they are written" {
@@ -721,7 +707,3 @@ ends_with() { # STATUS
     [ "$(sort -u out | wc -l)" -gt 2000 ]
 }
 
-@test "-F needs lifetimes to follow" {
-    status_is 2 trace-join -F /dev/null
-    says 'trace-join: -F follows the files of -l: one is expected'
-}

@@ -587,9 +587,6 @@ L
     equal "$stderr" 'trace-latency: empty: empty: there are no trace lines'
     status_is 1 trace-latency --merge a.code empty
     equal "$stderr" 'trace-latency: empty: empty: there are no encoded lines'
-    status_is 2 trace-latency - -
-    status_is 2 trace-latency -i 1 a b
-    status_is 2 trace-latency --against - a -
 }
 
 @test "-g groups by keys, which related objects inherit" {
@@ -984,16 +981,6 @@ L
     diff - is <<<'- -'
 }
 
-@test "options that make no sense together are usage errors" {
-    for options in '-e -j' '-e -H' '-H --openmetrics' '-H -j --against x' '--merge -g lcore' '--merge -r' '--merge -i 1' '--merge --layers' '--merge --rates' '--layers --rates' '--rates -e' '--rates -r' '--layers -e' '--layers -H' '--layers -r' \
-        '--layers --against x' '-e --against x' '-H --against x' \
-        '-i 1 -e' '-i 1 --against x' '--against -'; do
-        # shellcheck disable=SC2086 # they are words
-        status_is 2 trace-latency $options </dev/null
-        says 'trace-latency: '
-    done
-}
-
 @test "the bundled sample: the time of the hosts' requests" {
     mktrace "$DATA/sample.jsonl" >trace
     qpair-lifetimes "$DATA/sample-probes.txt" >lifetimes.txt
@@ -1102,10 +1089,6 @@ h="b",object="r"} 1'
     status_is 2 trace-latency -q --openmetrics -o lines lines
     says "trace-latency: -o 'lines': this file is there and has no metrics"
     trace-latency -q lines >/dev/null
-    for options in '-o x' '--openmetrics -i 1' '-e -i 1' '--screen' '--screen -i 1 -j'; do
-        # shellcheck disable=SC2086 # they are words
-        status_is 2 command trace-latency $options lines
-    done
 }
 
 @test "--screen draws the latest interval, and what is in flight, in one place" {

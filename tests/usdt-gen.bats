@@ -50,14 +50,6 @@ a(b,c,d,e,f,g,h,i,j,k,l,m,n)|a probe has at most 12 arguments
 E
 }
 
-@test "options that do not go together" {
-    status_is 2 usdt-gen operand
-    status_is 2 usdt-gen -l
-    status_is 2 usdt-gen -p $$ -x "$BIN/usdt-gen"
-    status_is 2 usdt-gen -p 0
-    status_is 2 usdt-gen -p 1x
-}
-
 @test "the probes of a binary" {
     needs_target
     usdt-gen -l -x "$BIN/usdt-target-static" >list
