@@ -6,14 +6,15 @@ load helpers
 
 # Checks that each line of standard input, in which printf's escapes stand for bytes, is what is said of it.
 each_is() { # good|bad
-    local n=0 text
+    local n=100 text
     while IFS= read -r text; do
-        n=$((n + 1))
         # shellcheck disable=SC2059 # it is a format for its escapes
-        printf -- "${text//%/%%}" >"$n.json"
-        [[ $("$BIN/json" "$n.json") == "$1 $n.json"* ]] || { echo "not $1: $text"; return 1; }
+        printf -- "${text//%/%%}" >$n.json
+        n=$((n + 1))
     done
-    [ $n -gt 5 ]
+    "$BIN/json" ./*.json >verdicts
+    equal "$(wc -l <verdicts)" $((n - 100))
+    run ! grep -av "^$1 " verdicts
 }
 
 @test "what the grammar allows is accepted" {
