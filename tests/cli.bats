@@ -157,81 +157,64 @@ options() {
         }' "$ROOT/docs/CONTRIBUTING.md" listed)" ''
 }
 
-# Options of 0.2.0 that are refused: "TOOL OPTION MESSAGE".
+# Options of 0.2.0 that are refused: "TOOL OPTION[,OPTION] MESSAGE".
 former() {
     cat <<'F'
-biosnoop -D is gone: the operand SECONDS says it
-biosnoop --duration is gone: the operand SECONDS says it
-offcpusnoop -D is gone: -p PID SECONDS says it
-offcpusnoop --duration is gone: -p PID SECONDS says it
-offwaketime -D is gone: the operand SECONDS says it
-offwaketime --duration is gone: the operand SECONDS says it
-trace-record -D is gone: the operand SECONDS says it
-trace-record --duration is gone: the operand SECONDS says it
+biosnoop -D,--duration is gone: the operand SECONDS says it
+offcpusnoop -D,--duration is gone: -p PID SECONDS says it
+offwaketime -D,--duration is gone: the operand SECONDS says it
+trace-record -D,--duration is gone: the operand SECONDS says it
 biosnoop -m is now --min-ms
 ipcsnoop -d is now -D
-ipcsnoop -i is gone: -j has each read and write
-ipcsnoop --interval is gone: -j has each read and write
+ipcsnoop -i,--interval is gone: -j has each read and write
 ipcsnoop -n is now --name
-usdt-gen -s is gone: -x lists the probes of a binary
-usdt-gen --source is gone: -x lists the probes of a binary
+usdt-gen -s,--source is gone: -x lists the probes of a binary
 usdt-record -d is now -D
 usdt-record -m is now --buffer
 biosnoop --no-start is gone
-biosnoop -e is gone: -j has each request's latency
-biosnoop --encode is gone: -j has each request's latency
-offwaketime -d is gone: -j has the stacks of kernel and process apart
-offwaketime --delimited is gone: -j has the stacks of kernel and process apart
+biosnoop -e,--encode is gone: -j has each request's latency
+offwaketime -d,--delimited is gone: -j has the stacks of kernel and process apart
 offwaketime -K is gone: -j has the stacks of kernel and process apart
 offwaketime -k is gone: -t chooses threads of the kernel by their ids
 offwaketime --no-demangle is gone
 offwaketime --state is gone; offcpusnoop prints which threads were preempted
-biosnoop -v is gone: the kernel's log is printed when it refuses the BPF program
-biosnoop --verbose is gone: the kernel's log is printed when it refuses the BPF program
-offcpusnoop -v is gone: the kernel's log is printed when it refuses the BPF program
-offcpusnoop --verbose is gone: the kernel's log is printed when it refuses the BPF program
-trace-dump -c is gone: grep '"lcore":3,' chooses by lcore
-trace-dump --lcore is gone: grep '"lcore":3,' chooses by lcore
+biosnoop -v,--verbose is gone: the kernel's log is printed when it refuses the BPF program
+offcpusnoop -v,--verbose is gone: the kernel's log is printed when it refuses the BPF program
+trace-dump -c,--lcore is gone: grep '"lcore":3,' chooses by lcore
 trace-dump --lag is gone: an entry waits for earlier ones for at most 100 ms
-trace-dump -w is gone: grep '"owner":"bdev_' chooses by owner
-trace-dump --owner is gone: grep '"owner":"bdev_' chooses by owner
-usdt-gen -f is gone: sed 's/^/-e\n/' FILE | xargs -d '\n' gives each line as -e
-usdt-gen --file is gone: sed 's/^/-e\n/' FILE | xargs -d '\n' gives each line as -e
-usdt-record -f is gone: sed 's/^/-e\n/' FILE | xargs -d '\n' gives each line as -e
-usdt-record --file is gone: sed 's/^/-e\n/' FILE | xargs -d '\n' gives each line as -e
-trace-join -t is gone: trace-dump -t chooses entries
-trace-join --tpoint is gone: trace-dump -t chooses entries
-trace-spans -t is gone: -j | grep '"BDEV_IO_DONE"' chooses by state
-trace-spans --tpoint is gone: -j | grep '"BDEV_IO_DONE"' chooses by state
-trace-spans -w is gone: -k owner=GLOB chooses by owner
-trace-spans --owner is gone: -k owner=GLOB chooses by owner
+trace-dump -w,--owner is gone: grep '"owner":"bdev_' chooses by owner
+usdt-gen -f,--file is gone: sed 's/^/-e\n/' FILE | xargs -d '\n' gives each line as -e
+usdt-record -f,--file is gone: sed 's/^/-e\n/' FILE | xargs -d '\n' gives each line as -e
+trace-join -t,--tpoint is gone: trace-dump -t chooses entries
+trace-spans -t,--tpoint is gone: -j | grep '"BDEV_IO_DONE"' chooses by state
+trace-spans -w,--owner is gone: -k owner=GLOB chooses by owner
 trace-spans --wide is now --plain
 trace-latency --wide is now --plain
 trace-latency --fail-over is gone: --against FILE -j has .change.p99, for jq -e
-trace-merge -s is now an operand: NAME=FILE
-trace-merge --source is now an operand: NAME=FILE
+trace-merge -s,--source is now an operand: NAME=FILE
 trace-causes --color is gone: NO_COLOR=1 or CLICOLOR_FORCE=1 in the environment says it
 trace-latency --color is gone: NO_COLOR=1 or CLICOLOR_FORCE=1 in the environment says it
 trace-report --color is gone: NO_COLOR=1 or CLICOLOR_FORCE=1 in the environment says it
 trace-spans --color is gone: NO_COLOR=1 or CLICOLOR_FORCE=1 in the environment says it
 trace-causes --percent is gone: -m US, such as a p99 of trace-latency, says it
-usdt-gen -j is gone: each line of -l has the same fields
-usdt-gen --json is gone: each line of -l has the same fields
+usdt-gen -j,--json is gone: each line of -l has the same fields
 usdt-record --no-owners is gone; grep -v '^owner: ' leaves these lines out
 usdt-record --perf-events is gone
 F
 }
 
 @test "options of earlier releases are refused, with what replaced them" {
-    local tool letter message now equals=([2]='') n=0 forms
-    while read -r tool letter message; do
+    local tool options option message now equals=([2]='') n=0 forms
+    while read -r tool options message; do
         [ -x "$BIN/$tool" ] || continue
-        # in one of its forms each; an argument follows a long name after an equals sign
-        forms=("$letter" "$letter 10" "$letter${equals[${#letter}]-=}10")
-        # shellcheck disable=SC2086 # they are words
-        status_is 2 timeout 60 "$tool" ${forms[n++ % 3]}
-        says "$tool: $letter $message"
-        equal "$output" ''
+        for option in ${options/,/ }; do
+            # in one of its forms each; an argument follows a long name after an equals sign
+            forms=("$option" "$option 10" "$option${equals[${#option}]-=}10")
+            # shellcheck disable=SC2086 # they are words
+            status_is 2 timeout 60 "$tool" ${forms[n++ % 3]}
+            says "$tool: $option $message"
+            equal "$output" ''
+        done
         now=${message#is now }
         [[ $now == -* ]] || continue
         "$tool" --help | grep -qE -e "^  *(-[a-zA-Z], )?${now%%,*} |^  *${now%%,*}, "
@@ -297,7 +280,7 @@ F
         readelf --dyn-syms -W "$path" >symbols
         grep -q '__stack_chk_fail' symbols
         # sanitizers have no functions that check, nor has code that is not optimized
-        grep -q -e '__asan' -e '__[a-z]*_chk@' symbols || grep -q -w -e '-O0' "$BIN/flags"
+        has_sanitizers || grep -q '__[a-z]*_chk@' symbols || grep -q -w -e '-O0' "$BIN/flags"
         objdump -d --disassemble=main "$path" | grep -A1 '<main>:' | grep -q "$landing"
     done
 }
