@@ -20,6 +20,8 @@ commit_to() { # FOLDER [TOOL...]
         [ $# = 1 ] || [[ " ${*:2} " = *" ${tool##*/} "* ]] || rm -r "$tool"
     done
     sed -i "0,/^## Unreleased$/s//## $VERSION - $(packaged)/" "$1/docs/CHANGELOG.md"
+    # what is built is looked at, not how fast it is
+    sed -i 's/CFLAGS=-O2/CFLAGS=-O0/' "$1/tests/release"
     git init -q "$1"
     commit_in "$1"
 }
@@ -94,12 +96,13 @@ expected() { # SOURCES ZSHDIR
         command -v $command >/dev/null || lacks "$command is not here"
     done
     command -v biosnoop >/dev/null || skip 'biosnoop was not built'
-    export DEB_BUILD_OPTIONS=nocheck
+    export DEB_BUILD_OPTIONS='nocheck noopt' HOME=$PWD
+    echo '%optflags -O0 -g' >.rpmmacros
     local parts='source deb rpm static-arm64'
     commit_to one trace-dump qpair-lifetimes trace-join trace-spans trace-latency biosnoop
     git clone -q one another/folder
     release_in one PARTS="$parts static"
-    (umask 027; CFLAGS=-O0 MANDIR=/elsewhere TZ=Asia/Tokyo release_in another/folder PARTS="$parts")
+    (umask 027; CFLAGS=-O1 MANDIR=/elsewhere TZ=Asia/Tokyo release_in another/folder PARTS="$parts")
     grep -F "make release: done, without a tag: git tag -a v$VERSION -m 'spdk-trace-tools $VERSION'" log
     (cd one/build/release && sha256sum -c SHA256SUMS)
     equal "$(cat another/folder/build/release/SHA256SUMS)" "$(grep -v static-x86_64 one/build/release/SHA256SUMS)"
