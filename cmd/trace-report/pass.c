@@ -225,7 +225,7 @@ static void finish(struct pass *p)
 
 bool pass_run(struct facts *f, bool pictures, struct out *out)
 {
-	struct pass p = {.facts = f, .pictures = pictures, .good = true};
+	struct pass p = {.facts = f, .joining.text.fd = OUT_MEMORY, .pictures = pictures, .good = true};
 	const char *name = io_name(f->trace);
 
 	if (each_traceline_open_fd(&p.file, f->trace_fd, name, "trace-report -", out) != 0) {
