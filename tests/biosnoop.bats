@@ -2,7 +2,6 @@
 # What biosnoop prints of a loop device, where the kernel lets it; and of disks of other drivers, where these are modules
 # that nobody uses, as under "make kernels".
 # bats file_tags=sanitizers
-# shellcheck disable=SC2030,SC2031 # a test is a process of its own
 
 load helpers
 
@@ -513,7 +512,6 @@ null'
 
 # Reads as read_blocks, in a cgroup.
 read_in() { # CGROUP N SKIP
-    # shellcheck disable=SC2016 # the other shell expands it
     bash -c 'echo $$ >"$0/cgroup.procs"; exec dd "if=$1" of=/dev/null bs=4k "count=$2" "skip=$3" iflag=direct status=none' "$1" "$loop" "$2" "$3" &
     reader=$!
     wait $reader
@@ -541,7 +539,6 @@ dd $second 168"
     # the flush is the disk's own request
     grep -q back "/sys/block/$disk/queue/write_cache" || return 0
     trace -c "$cgroup"
-    # shellcheck disable=SC2016 # the other shell expands it
     bash -c 'echo $$ >"$0/cgroup.procs"; exec dd if=/dev/zero "of=$1" bs=4k count=1 conv=fsync oflag=direct status=none' "$cgroup" "$loop"
     end
     equal "$(column type | grep -v R)" 'WS
@@ -598,7 +595,6 @@ change_map() { # BPFTOOL-COMMAND [ARGUMENT]...
 make_scsi() {
     modprobe -q sd_mod || skip 'there is no module sd_mod here'
     load_module scsi_debug dev_size_mb=64 delay=0
-    # shellcheck disable=SC2016 # the other shell expands it
     wait_for sh '[ -e /dev/$(basename /sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*/block/*) ]'
     scsi=$(basename /sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*/block/*)
 }
@@ -706,7 +702,6 @@ RS 128 65536 null'
 @test "from inside a PID namespace" {
     unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
     export -f wait_for wait_for_text
-    # shellcheck disable=SC2016 # the other shell expands it
     unshare -pf --mount-proc bash -c 'biosnoop -j -d "$0" -o lines 2>log & snoop=$!
         wait_for_text tracing log
         dd "if=$0" of=/dev/null bs=4k count=1 iflag=direct status=none & echo $! >reader; wait $!

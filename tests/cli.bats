@@ -372,7 +372,6 @@ P
     needs_terminal
     input_of trace-join
     # the same lines again and again, until the progress is shown
-    # shellcheck disable=SC2016 # the other shell expands it
     local slow='{ until grep -qs "[0-9] MB" "$shown"; do head -n 10 input; sleep 0.1; done; cat input; }'
     shown=shown run script -qfec "$slow | trace-join >out" shown
     [[ $(<shown) =~ $'\rtrace-join: '[0-9]+'.'[0-9]' MB'$'\e[K' ]]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # What shells offer for the last word of a command line: the options that -h has, and what follows them.
+# shellcheck disable=SC2086 # options are words
 # bats file_tags=plain
 
 load helpers
@@ -15,14 +16,12 @@ COMPLETION=$ROOT/docs/completion
 
 # As each of these prints, a line each: what a shell offers for the last of the words.
 bash_offers() { # WORD...
-    # shellcheck disable=SC2016 # the other shell expands it
     bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _spdk_trace_tools "$1"; printf "%s\n" "${COMPREPLY[@]}"' \
         bash "$COMPLETION/spdk-trace-tools.bash" "$@"
 }
 
 # Whether no files are offered for a word after these.
 bash_forbids_files() { # WORD...
-    # shellcheck disable=SC2016
     bash -c '. "$1"; compopt() { echo "$*"; }; COMP_WORDS=("${@:2}" x); COMP_CWORD=$(($# - 1)); _spdk_trace_tools "$2"' \
         bash "$COMPLETION/spdk-trace-tools.bash" "$@" | grep -qx -e '+o default'
 }
@@ -30,7 +29,6 @@ bash_forbids_files() { # WORD...
 fish_offers() {
     mkdir -p data/fish/vendor_completions.d
     cp "$COMPLETION/spdk-trace-tools.fish" "data/fish/vendor_completions.d/$1.fish"
-    # shellcheck disable=SC2016
     HOME=$PWD XDG_DATA_DIRS=$PWD/data fish -c 'complete -C "$argv"' "$@" | cut -f 1
 }
 
@@ -109,7 +107,6 @@ completes() { # SHELL
     mktrace -w 60 -l G6 -n 4096 -o "$TRACE" "$DATA/sample.jsonl" 3>&- &
     until grep -qs "$TRACE" /proc/$!/maps; do sleep 0.02; done
     for words in 'trace-dump -p' 'trace-dump --pid' 'trace-record -p'; do
-        # shellcheck disable=SC2086 # they are words
         $offers $words $! | grep -x $!
     done
     kill $!
@@ -128,7 +125,6 @@ completes() { # SHELL
     touch lines.txt
     # bash itself completes files where there is nothing else
     for words in 'trace-join -l' 'trace-join --lifetimes' trace-dump; do
-        # shellcheck disable=SC2086 # they are words
         equal "$words: $($offers $words lin)" "$words: $([ "$1" = bash ] || echo lines.txt)"
     done
     # neither files nor options follow what is a number
@@ -148,11 +144,9 @@ completes() { # SHELL
     bash_offers usdt-gen --pid = | grep -x "$$"
     # files follow only where one is expected
     for words in 'trace-dump -p' 'trace-dump --since'; do
-        # shellcheck disable=SC2086 # they are words
         bash_forbids_files $words
     done
     for words in trace-dump 'trace-dump --clock' 'trace-join -l' 'trace-record -o'; do
-        # shellcheck disable=SC2086
         ! bash_forbids_files $words || return 1
     done
     # in a list, with names that cannot drive the terminal
@@ -175,12 +169,10 @@ completes() { # SHELL
 @test "fish completes" {
     completes fish
     # an option is described once, not with each of its words
-    # shellcheck disable=SC2016
     equal "$(HOME=$PWD XDG_DATA_DIRS=$PWD/data fish -c 'complete -C "trace-spans -k ty"')" type=
     if command -v ipcsnoop >/dev/null; then
         fish_offers ipcsnoop -e timeo | grep -x timeout
         # with what -h says of an option, colons and all
-        # shellcheck disable=SC2016
         HOME=$PWD XDG_DATA_DIRS=$PWD/data fish -c 'complete -C "ipcsnoop --buf"' |
             grep -x -e $'--buffer\t.*: bytes, or with K, M or G; .*'
     fi

@@ -146,7 +146,6 @@ slots_on() { # PAGE LCORE
     status_is 1 unreadable trace "$page,$((page + 2))-$((page + 3))" trace-dump -i trace
     equal "$(jq -c .damage <<<"$output")" "[\"$message: Input/output error\"]"
     # a copy, which -F makes, is read again; until its last line is there
-    # shellcheck disable=SC2016 # the other shell expands it
     status_is 1 unreadable trace "$page,$((page + 2))-$((page + 3))" timeout 60 bash -c '
         trace-dump -F trace >got 2>log &
         until grep -q "^{\"tsc\":200002,.*}$" got; do sleep 0.05; done

@@ -3,7 +3,6 @@
 
 # Where this machine has its own packages from; MIRROR=URL is another place.
 mirror() {
-    # shellcheck disable=SC2016 # apt expands it
     [ -n "${MIRROR:-}" ] || MIRROR=$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' |
         sed -n 's/^Debian //p' | head -n 1)
     [ -n "$MIRROR" ] || { echo "$0: apt's sources name no mirror of Debian; MIRROR=URL does" >&2; exit 1; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Any fault: what biosnoop prints is complete, or the exit status says that it is not.
 # bats file_tags=waits,plain,long
-# shellcheck disable=SC2030,SC2031,SC2153 # a test is a process of its own, and FAULTS is of the helpers
+# shellcheck disable=SC2153 # FAULTS is of the helpers
 
 load helpers
 load faults

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Any fault: what ipcsnoop prints is complete, or the exit status says that it is not.
 # bats file_tags=waits,plain,long
-# shellcheck disable=SC2030,SC2031,SC2153 # a test is a process of its own, and FAULTS is of the helpers
+# shellcheck disable=SC2153 # FAULTS is of the helpers
 
 load helpers
 load faults
@@ -68,7 +68,6 @@ same_calls() {
 # Runs ipcsnoop, with what the variables say, as on Linux 7.2, where tracefs is mounted or not.
 snoop_on_7() { # tracefs|tmpfs ARGUMENT...
     status=0
-    # shellcheck disable=SC2016 # the other shell expands it
     FAULT_KERNEL=7.2.0-1 unshare --mount bash -c '
         mount -t tmpfs none /sys/kernel/debug
         mount -t "$0" none /sys/kernel/tracing || exit 99

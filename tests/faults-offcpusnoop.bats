@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Any fault: what offcpusnoop prints is complete, or the exit status says that it is not.
 # bats file_tags=waits,plain,long
-# shellcheck disable=SC2030,SC2031,SC2153 # a test is a process of its own, and FAULTS is of the helpers
+# shellcheck disable=SC2153 # FAULTS is of the helpers
 
 load helpers
 load faults
@@ -27,7 +27,6 @@ same_sleeps() {
     block
     runs_here offcpusnoop -q -p "$started" -o probed 1 || lacks "no BPF here: $(cat err)"
     for fault in $BEGINNING; do
-        # shellcheck disable=SC2016 # it is evaluated where it runs
         BEFORE=sleep_until_printed CMP=same_sleeps NEVER='fork waitpid poll' each_fault any "$fault" 'offcpusnoop -q -p $started'
     done
 }

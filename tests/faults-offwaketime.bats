@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Any fault: what offwaketime prints is complete, or its exit status says that it is not.
-# shellcheck disable=SC2030,SC2031,SC2153 # a test is a process of its own, and FAULTS is of the helpers
+# shellcheck disable=SC2153 # FAULTS is of the helpers
 # bats file_tags=waits,plain,long
 
 load helpers
@@ -38,7 +38,6 @@ same_sleep() {
     block
     runs_here offwaketime -q -f -p "$started" -o probed 1 || lacks "no BPF here: $(cat err)"
     for fault in $BEGINNING; do
-        # shellcheck disable=SC2016 # it is evaluated where it runs
         BEFORE=sleep_twice CMP=same_sleep NEVER='fork waitpid poll' each_fault any "$fault" 'offwaketime -p $started'
     done
 }

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # Any fault: what a filter prints is complete, or its exit status says that it is not.
-# shellcheck disable=SC2030,SC2031 # a test is a process of its own
 # bats file_tags=slow,plain,long
 
 load helpers
@@ -33,7 +32,6 @@ inputs() {
 }
 
 # The functions that a command never calls, or not with this input, and the command.
-# shellcheck disable=SC2016 # it is evaluated where it runs
 COMMANDS=(
     'read pread|trace-dump -q trace'
     'read|trace-dump -q $SHM'
@@ -57,7 +55,6 @@ COMMANDS=(
     'pread lseek mmap|trace-causes -q -m 1 -g lcore -k id=* spans'
 )
 if command -v usdt-gen >/dev/null && [ -e "$BIN/libusdt-target.so" ]; then
-    # shellcheck disable=SC2016
     COMMANDS+=('pread lseek mmap fstat|usdt-gen -l -x "$BIN/libusdt-target.so"')
 fi
 

@@ -315,7 +315,6 @@ make_cgroup() {
 
 # Becomes a command in a cgroup.
 in_cgroup() { # CGROUP COMMAND...
-    # shellcheck disable=SC2016 # the other shell expands it
     exec bash -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$@"
 }
 

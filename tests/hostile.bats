@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Content that somebody chose in order to harm: all of it comes from other machines.
+# shellcheck disable=SC2086 # options are words
 # bats file_tags=sanitizers
 
 load helpers
@@ -85,7 +86,6 @@ may_fail() { # COMMAND...
     for c in 00ad 061c 200b 200f 2028 202e 2066 feff; do
         line_of "a\\u${c}b" >lines
         for tool in trace-join 'trace-join -s' 'trace-spans -q -a -s' 'trace-latency -q -g owner'; do
-            # shellcheck disable=SC2086 # they are words
             may_fail $tool lines | LC_ALL=C grep -a -P "$(printf '%b' "\\u$c" | od -An -tx1 | sed 's/ /\\x/g')" && return 1
         done
     done
@@ -104,7 +104,6 @@ is_repaired() {
         line=$(line_of "a${c}ä" | sed 's/"object":{[^}]*}/"object":{"id":"r0","value":"0x7"}/')
         { echo "$line"; sed 's/"tsc":5,"us":0/"tsc":6,"us":1/; s/"id":"r0"/&,"us":1.000/' <<<"$line"; } >lines
         for tool in 'trace-join -j' 'trace-spans -q -a -j' 'trace-latency -q -j' 'trace-latency -q -e' trace-merge; do
-            # shellcheck disable=SC2086 # they are words
             status_is 1 $tool lines
             is_repaired <<<"$output"
             message="${tool%% *}: lines:1: not UTF-8: U+FFFD replaces what is invalid
@@ -209,11 +208,8 @@ limit_memory() {
     { printf %s "$begin"; head -c 1000000 /dev/zero | tr '\0' '['; echo '}}'; } >deeper
     { printf '%s"' "$begin"; head -c 150000 /dev/zero | tr '\0' '\033' | sed 's/\x1b/\\u001b/g'; echo '"}}'; } >huge
     for tool in trace-join 'trace-join -j' 'trace-latency -qe' trace-perfetto 'trace-spans -qas' 'trace-spans -qj'; do
-        # shellcheck disable=SC2086 # they are words
         (limit_memory; status_is 0 timeout 60 $tool deep)
-        # shellcheck disable=SC2086
         (limit_memory; status_is 1 timeout 60 $tool deeper)
-        # shellcheck disable=SC2086
         (limit_memory; timeout 60 $tool huge >out)
     done
 }

@@ -34,7 +34,6 @@ install_to() { # TARGET NAME=VALUE...
     done
     # what each shell looks for
     equal "$(sed -n 1p root/usr/share/zsh/site-functions/_spdk-trace-tools)" "#compdef $(tools | paste -sd ' ')"
-    # shellcheck disable=SC2016 # the other shell expands it
     equal "$(bash -c '. "$1"; complete -p' - root/usr/share/bash-completion/completions/trace-dump)" \
         'complete -o default -F _spdk_trace_tools trace-dump'
     equal "$(ls root/usr/share/man/man7)" 'spdk-trace-lines.7
@@ -50,7 +49,6 @@ spdk-trace-tools.7'
             [ -s "$doc/$(dirname "$page")/$name" ]
         done
     done
-    # shellcheck disable=SC2016 # the other shell expands it
     sed -n 's|^    \(.*\)\.\.\./spdk-trace-tools/\([^ ]*\)|\1"$1/\2"|p' "$doc/docs/tutorial.md" >samples
     equal "$(wc -l <samples)" 2
     bash -e samples "$doc"

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # What ipcsnoop prints of tests/pipe-target.c and of shells, where the kernel lets it.
-# shellcheck disable=SC2030,SC2031 # a test is a process of its own
 # bats file_tags=sanitizers
 
 load helpers
@@ -161,7 +160,6 @@ write - 5 EPIPE'
 
 @test "who waits for whom: an empty pipe and a full one" {
     # half a second from when the other end, which is the second child of the shell, waits
-    # shellcheck disable=SC2016 # the other shell expands it
     events_of sh -c '{ until read -r _ other <"/proc/$$/task/$$/children"; grep -q "^[0-9]* 0x0 " "/proc/$other/syscall"; do sleep 0.01; done
         sleep 0.5; echo a; } 2>/dev/null | cat'
     # the end of the pipe comes at once, or soon
@@ -171,7 +169,6 @@ write - 5 EPIPE'
     # one end is the other's
     equal "$(column pipe | sort -u | wc -l)" 1
 
-    # shellcheck disable=SC2016 # the other shell expands it
     events_of sh -c 'dd if=/dev/zero bs=4k count=17 status=none | {
         until read -r other _ <"/proc/$$/task/$$/children"; grep -q "^[0-9]* 0x1 " "/proc/$other/syscall"; do sleep 0.01; done 2>/dev/null
         sleep 0.5; cat; }'
@@ -190,7 +187,6 @@ write - 5 EPIPE'
     mkfifo fifo
     # shellcheck disable=SC2034 # it only keeps the pipe open
     exec {open}<>fifo
-    # shellcheck disable=SC2016 # the other shell expands it
     ipcsnoop -e -j -o lines -- sh -c 'cat fifo & echo $! >child; echo hello >fifo' >out 2>log &
     recorder=$!
     wait_for_text hello out
@@ -301,7 +297,6 @@ EVENTFD_READ $eventfd 8 null null null null EAGAIN"
 
 # A pipeline whose writer waits until its reader, which is the second child of the shell, waits for it.
 slow_pipeline() {
-    # shellcheck disable=SC2016 # the other shell expands it
     echo '{ until read -r _ other <"/proc/$$/task/$$/children"; grep -q "^[0-9]* 0x0 " "/proc/$other/syscall"; do sleep 0.01; done
         echo a; } 2>/dev/null | cat'
 }
@@ -326,7 +321,6 @@ io_uring:recv - $other $one 100 - - - ECANCELED true"
     snoop 0 -- pipe-target uring=100
     tr '\t' ' ' <lines | grep -Eq ' io_uring:recv R unix:[0-9-]+ 400 200 - - B [0-9.]+ - -$'
     # two that go on, one of them for a registered file
-    # shellcheck disable=SC2016 # the other shell expands it
     snoop 0 -e -j -D 2 -- sh -c 'pipe-target uringwait=7 & until grep -q unfinished lines; do sleep 0.1; done; kill $!'
     equal "$(column call pipe asked moved unfinished | sort)" "io_uring:read $(cat out) 14 - true
 io_uring:read $(cat out) 7 - true"
@@ -503,7 +497,6 @@ i386:readv $(cat out) 27 17 17"
 
 @test "a process that has ended and was not waited for" {
     # its parent has become another program before, which does not wait
-    # shellcheck disable=SC2016 # the other shell expands it
     bash -c '{ until grep -q "(sleep)" "/proc/$$/stat"; do :; done; } & echo $! >pid; exec sleep 60' &
     started=$!
     wait_for test -s pid
@@ -649,7 +642,6 @@ ipcsnoop: true ended with status N'
     for _ in $(seq 10); do
         env --default-signal=INT ipcsnoop -o lines -- touch ran 2>log &
         recorder=$!
-        # shellcheck disable=SC2016 # the other shell expands it
         timeout 10 bash -c 'until grep -qs . "$0"; do :; done' "/proc/$recorder/task/$recorder/children"
         kill -INT "$recorder" 2>/dev/null || true
         status=0
@@ -692,7 +684,6 @@ ipcsnoop: true ended with status N'
 }
 
 @test "it ends with what outlives the command" {
-    # shellcheck disable=SC2016 # the other shell expands it
     snoop 0 -q -- sh -c '(while kill -0 $$ 2>/dev/null; do sleep 0.01; done; pipe-target call=1009) & :'
     # the shell makes one
     equal "$(calls getppid)" 1010
@@ -722,7 +713,6 @@ ipcsnoop: true ended with status N'
 
 @test "nothing is lost, or it is counted exactly" {
     # nothing is taken out while it is stopped
-    # shellcheck disable=SC2016 # the other shell expands it
     local traffic='kill -STOP $PPID; pipe-target plain=313; kill -CONT $PPID; exit '
     snoop 0 -- sh -c "$traffic 0"
     equal "$(grep -c $'\tpipe-target\t' lines)" 626
@@ -793,7 +783,6 @@ ipcsnoop: true ended with status N'
 @test "it ends with the process that started it, if that wants so" {
     command -v setpriv >/dev/null || skip 'setpriv is not here'
     start pipe-target wait
-    # shellcheck disable=SC2016 # the other shell expands it
     bash -c 'setpriv --pdeathsig TERM ipcsnoop -s -o lines -p "$0" 2>log & echo $! >id; wait' "$started" &
     parent=$!
     wait_for grep -qs tracing log

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # trace-dump reads rings that are being written.
-# shellcheck disable=SC2030,SC2031 # a test is a process of its own
 # bats file_tags=slow,sanitizers
 
 load helpers
@@ -87,7 +86,6 @@ check_lines() {
 write_slowly() { # LAYOUT SLOTS [MICROSECONDS [ROUNDS]]
     make_lines
     rm -f "$TRACE"
-    # shellcheck disable=SC2016 # it is the inner shell's
     bash -c 'exec mktrace -w 600 -l "$1" -n "$2" -p "$3" -R "$4" -o "/dev/shm/mktrace_trace.pid$$" lines' - \
         "$1" "$2" "${3:-2000}" "${4:-1}" &
     writer=$!
@@ -594,7 +592,6 @@ record() { # OPTION... FILE
     rm "$TRACE"
     TRACE=/dev/shm/mktrace_trace.$$
     write_live G6 16384
-    # shellcheck disable=SC2016 # it is the inner shell's
     unshare -m --propagation private bash -c 'mount -t tmpfs -o size=4M none . 2>/dev/null || exit 77
         trace-dump -q -F --record "$PWD/recorded" "$1" 2>err && exit
         cat err; trace-dump -q recorded | wc -l' - "$TRACE" >out || [ $? != 77 ] || skip 'no tmpfs can be mounted'

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The kernel loads every BPF program with each option that changes it. Whether it does also depends on the compiler: $ALSO
 # is a build with another one, of which the same is tried.
+# shellcheck disable=SC2086 # options are words
 # bats file_tags=waits
 
 load helpers
@@ -41,7 +42,6 @@ start_any() {
     start_any
     AS_LINUX=6.1 loads biosnoop 0.1
     for options in '' -P "-p $started" '-Q --min-ms 1'; do
-        # shellcheck disable=SC2086 # they are words
         loads biosnoop $options 0.1
     done
 }
@@ -50,9 +50,7 @@ start_any() {
     start_any
     loads ipcsnoop -- true
     for options in '' -s -e -w -j; do
-        # shellcheck disable=SC2086 # they are words
         loads ipcsnoop $options -D 0.1 -p "$started"
-        # shellcheck disable=SC2086
         loads ipcsnoop $options -D 0.1 --name sleep
     done
 }
@@ -60,7 +58,6 @@ start_any() {
 @test "offcpusnoop" {
     start_any
     for options in '' -k '-m 10'; do
-        # shellcheck disable=SC2086 # they are words
         loads offcpusnoop $options -p "$started" 0.1
     done
     loads offcpusnoop -- true
@@ -69,7 +66,6 @@ start_any() {
 @test "offwaketime" {
     start_any
     for options in '' -U --no-open "-p $started"; do
-        # shellcheck disable=SC2086 # they are words
         loads offwaketime $options 0.1
     done
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # What offcpusnoop prints of tests/offcpu-target.c, where the kernel lets it.
-# shellcheck disable=SC2030,SC2031 # a test is a process of its own
+# shellcheck disable=SC2086 # options are words
 # bats file_tags=alone,plain
 
 load helpers
@@ -35,7 +35,6 @@ record() { # 'ACT...' OPTION...
     shift
     has_ticks || acts="clock $acts"
     for try in {0..19}; do
-        # shellcheck disable=SC2086 # they are words
         start taskset -c $((try % $(nproc))) "${program:-offcpu-target}" $acts
         target=$started
         trace -p "$target" "$@"
@@ -109,7 +108,6 @@ table_ms() { # COLUMN
     for call in clock_nanosleep epoll_pwait read fault; do
         # to arm a timer takes a virtual machine long, and what it wakes finds cold caches
         case $call in read | fault) bounds='5 5' ;; *) bounds='- 10' ;; esac
-        # shellcheck disable=SC2086 # they are words
         intervals ".args.why == \"blocked\" and .args.syscall == \"$call\" and (.args.late | not)" $call | agree $call $bounds
     done
     # a thread of its own wakes it, and the timer; a wakeup that comes before it sleeps has no waker
@@ -154,7 +152,6 @@ table_ms() { # COLUMN
     local cpu rivals=()
     # at the same time, something else wants the CPU
     for ((cpu = 0; cpu < $(nproc); cpu++)); do
-        # shellcheck disable=SC2016 # the other shell expands it
         taskset -c $cpu bash -c 'while :; do for ((i = 0; i < 3000; i++)); do :; done; sleep 0.001; done' 3>&- &
         rivals+=($!)
         disown
@@ -256,7 +253,6 @@ record_moves() {
     wait_for is_running $started
     # it runs when it is moved, whoever else wants to: who moves it does so from the other CPU, and waits for no one
     chrt -f -p 1 $started
-    # shellcheck disable=SC2016 # the inner shell expands them
     chrt -f 2 bash -ec 'for cpu in 0 1 0 1 0 1 0 1 0 1; do
         taskset -p -c $cpu $$
         taskset -p -c $cpu "$1"
@@ -357,7 +353,6 @@ record_moves() {
     recorder=
     [ $(($(uptime_ms) - begin)) -ge 1000 ]
     unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
-    # shellcheck disable=SC2016 # the other shell expands it
     unshare -pf --mount-proc bash -c 'sleep 100 & echo $! >pid; offcpusnoop -q -j -p $! -o lines 1; true'
     take_lost
     equal "$(jq -r '[.args.pid, .args.tid] | @csv' lines | sort -u)" "$(cat pid),$(cat pid)"
@@ -376,7 +371,6 @@ start_rivals() {
 
 # Ends them, and waits for the recorder, which ends with them.
 end_rivals() {
-    # shellcheck disable=SC2086 # they are words
     kill $rival
     wait_for test ! -e "/proc/$recorder"
     ends_itself "$(grep -q 'has skipped' log && echo 1 || echo 0)" "$recorder"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # What offwaketime tells of tests/blocked-target.c, where the kernel lets it.
-# shellcheck disable=SC2030,SC2031 # a test is a process of its own
+# shellcheck disable=SC2086 # options are words
 # bats file_tags=alone,plain
 
 load helpers
@@ -192,7 +192,6 @@ has_given_up() { # TIMES PID
 @test "equal lines of several threads are one, also when they have ended" {
     local times=0
     for options in -f '-j --stack-storage-size 64'; do
-        # shellcheck disable=SC2086 # they are words
         add -u -m 45000 -M 60000 $options
         # most end before the first wait has its names; every tenth waits once more
         for i in $(seq 80); do blocked-target sleeps=$((1 + (i % 10 == 0))) </dev/null >measured; done
@@ -218,7 +217,6 @@ has_given_up() { # TIMES PID
 
 @test "a waker whose name ends with a number does not count" {
     cp "$(command -v bash)" 'writer 7'
-    # shellcheck disable=SC2016 # the other shell expands it
     target=(bash -c 'read -r; exec cat < <("./writer 7" -c "for _ in 1 2 3 4 5; do sleep 0.05; echo; done")')
     record '' -f
     grep -q '^cat;.*;writer_7 [0-9]*$' lines
@@ -228,7 +226,6 @@ has_given_up() { # TIMES PID
 }
 
 @test "a file that was deleted and a process that has ended" {
-    # shellcheck disable=SC2016 # the other shell expands it
     target=(bash -c 'cp "$0" gone; exec ./gone "$@"' "$(command -v blocked-target)")
     deleted=gone
     record sleeps=3 -j
@@ -288,7 +285,6 @@ record_open() { # OPTION...
     grep -q '^sleeper;.*sleep_here' lines
     # a thread may also be preempted in wait_here, but not for long
     for options in '-M 900000' '-m 60000000'; do
-        # shellcheck disable=SC2086 # they are words
         record_open -f $options
         equal "$options: $(grep -c 'wait_here' lines)" "$options: 0"
     done
@@ -367,7 +363,6 @@ has_waited() { # TIMES PID
     blocked-target sleeps=100000 </dev/null >measured &
     blocked=$!
     for options in "-p $blocked" "-t $blocked" "-p 1,$blocked -t 2,$blocked"; do
-        # shellcheck disable=SC2086 # they are words
         add -j $options
         # then one has ended that began while they were traced
         wait_for has_given_up $(($(gave_up $blocked) + 2)) $blocked
@@ -387,12 +382,10 @@ has_waited() { # TIMES PID
     agrees sleeper 'main;sleep_here;--;'
 
     for options in '-m 60000000' '-M 40000'; do
-        # shellcheck disable=SC2086 # they are words
         record sleeps=3 -f $options
         equal "$(grep -c '^sleeper;.*sleep_here' lines)" 0
     done
     for options in '-m 40000' '-M 60000000'; do
-        # shellcheck disable=SC2086 # they are words
         record sleeps=3 -f $options
         # a time may be two where the thread is woken too early, one of which is too short
         times=$(times_of sleeper)
@@ -402,7 +395,6 @@ has_waited() { # TIMES PID
 
 @test "a thread that is pushed off was not blocked" {
     command -v taskset >/dev/null || skip 'taskset is not here'
-    # shellcheck disable=SC2016 # the other shell expands it
     target=(taskset -c 0 bash -c 'read -r; SECONDS=0; for _ in 1 2; do (while ((SECONDS < 2)); do :; done) & done; while ((SECONDS < 2)); do :; done')
     want=any record x -j
     equal "$(jq -r .args.tool lost)" offwaketime
@@ -433,7 +425,6 @@ has_waited() { # TIMES PID
     ends_itself 0 "$recorder"
     recorder=
     unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
-    # shellcheck disable=SC2016 # the other shell expands it
     unshare -pf --mount-proc bash -c 'blocked-target sleeps=100000 </dev/null & echo $! >blocked
         offwaketime -q -j -p $! -o lines 1; true'
     take_lost

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # The owners of a trace that a process writes, as usdt-record finds them.
-# shellcheck disable=SC2030,SC2031 # a test is a process of its own
 # bats file_tags=sanitizers
 
 load helpers
@@ -110,7 +109,6 @@ L
     # what has ended before anybody could look
     status_is 0 usdt-record -o lines -- usdt-target qpairs
     says 'usdt-record: no owners: process'
-    # shellcheck disable=SC2016 # it is the inner shell's
     start usdt-record -o lines -F -x "$BIN/usdt-target" -- bash -c 'sleep 0.1; usdt-target trace=$0 qpairs wait; :' $$
     wait_for_text app_thread lines
     echo >&"$go"
@@ -287,7 +285,6 @@ has_passed() { # MS SINCE
 @test "in another mount namespace" {
     unshare -m true 2>/dev/null || skip 'no mount namespaces here'
     make_trace G6
-    # shellcheck disable=SC2016 # the other shell expands it
     start unshare -m --propagation private bash -c '
         mv "$1" hidden; mount -t tmpfs none /dev/shm; mv hidden "$1"
         exec usdt-target trace=$0 wait' $$ "$TRACE"
@@ -302,7 +299,6 @@ has_passed() { # MS SINCE
 @test "in a chroot" {
     unshare -m true 2>/dev/null || skip 'no mount namespaces here'
     make_trace G6
-    # shellcheck disable=SC2016 # the other shell expands it
     start unshare -m --propagation private bash -c '
         mkdir below; mount --rbind / below
         exec chroot below usdt-target trace=$0 wait' $$

@@ -154,7 +154,6 @@ accepted() { # FILE
 # what is not here are only accepted.
 run_examples() { # PAGE
     # pages show the tables of a terminal
-    # shellcheck disable=SC2016 # it is evaluated there
     printf '%s() { command %s --human "$@"; }\n' trace-spans trace-spans trace-latency trace-latency >terminal
     local block first printed=''
     blocks_of "$1"

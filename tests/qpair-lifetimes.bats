@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2086 # options are words
 # bats file_tags=slow,sanitizers
 
 load helpers
@@ -482,7 +483,6 @@ named() {
 
 @test "500 hosts at once: no name is wrong, whatever is lost" {
     for case in '1 0 0 0' '1 7 0 0' '4 0 1 0' '4 9 2 0' '4 0 0 1' '4 11 3 1'; do
-        # shellcheck disable=SC2086 # they are words
         storm 500 $case
         echo "$case: $(named)"
     done >counts
@@ -503,7 +503,6 @@ follow_owners() {
 
 @test "500 hosts at once, by owner lines: no name is wrong, and what is lost and used again does not matter" {
     for case in '1 0 0 0' '1 7 0 0' '4 0 0 0' '4 0 0 1' '4 11 0 1'; do
-        # shellcheck disable=SC2086 # they are words
         IDS=250 storm 500 $case
         follow_owners
         echo "$case: $(named), with the owners of the end $(
@@ -683,7 +682,6 @@ send_pieces() {
 
 @test "500 hosts at once, as they come: no name is wrong, whatever is lost and used again" {
     for case in '1 0 0 0' '1 7 0 0' '4 0 0 0' '4 0 0 1' '4 11 0 1'; do
-        # shellcheck disable=SC2086 # they are words
         IDS=250 storm 500 $case
         # in the order in which usdt-record writes them
         sort -n -s -k 1,1 timed_owners timed | cut -d ' ' -f 2- >lines

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The filters over trace files: what they print is what they print over the lines of trace-dump.
+# shellcheck disable=SC2086 # options are words
 # bats file_tags=sanitizers
 
 load helpers
@@ -40,15 +41,12 @@ compare() { # FILE [COMMANDS]
     run_to dumped trace-dump "$1"
     dumped=$code
     while read -r command; do
-        # shellcheck disable=SC2086 # it has options
         run_to want $command <dumped
         want=$((code ? code : dumped))
-        # shellcheck disable=SC2086
         run_to got $command "$1"
         is_wanted "$command $1"
         [ "${command%% *}" != "$tool" ] || continue
         tool=${command%% *}
-        # shellcheck disable=SC2086
         run_to got $command < <(cat "$1")
         is_wanted "$command <$1"
     done <<<"${2:-$VARIANTS}"
@@ -98,11 +96,9 @@ compare_named() { # TRACE PROBES
     joined=$code
     xz -k -f "$1"
     while read -r command; do
-        # shellcheck disable=SC2086 # it has options
         run_to want $command <joined
         want=$((code ? code : joined))
         for input in "$1" lines "$1.xz"; do
-            # shellcheck disable=SC2086
             run_to got $command -l lifetimes "$input"
             is_wanted "$command -l lifetimes $input"
         done
@@ -131,7 +127,6 @@ compare_named() { # TRACE PROBES
     for from in trace lines others; do
         for command in 'trace-spans -a -j' 'trace-spans -s' 'trace-latency -j -g args.ctx.note'; do
             run_to want bash -c "cat $from | trace-join -q -j -l named | $command"
-            # shellcheck disable=SC2086 # it has options
             run_to got $command -l named $from
             cmp want got
         done

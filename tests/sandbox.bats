@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # Files of other users: what the tools do when one of them cannot be read, and what the process that reads them may do.
-# shellcheck disable=SC2030,SC2031 # a test is a process of its own
 # bats file_tags=alone,waits,plain
 
 load helpers
@@ -133,7 +132,6 @@ says_hanging() { # TEXT
     truncate -s 64K trace
     for signal in USR1 ''; do
         mount_hanging trace
-        # shellcheck disable=SC2016 # the other shell expands it
         start unshare -m --propagation private bash -c '
             mount -t tmpfs none /dev/shm
             true >"$1"

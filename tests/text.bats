@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # Parts of tables for people.
 # bats file_tags=sanitizers
-# shellcheck disable=SC2030,SC2031 # a test is a process of its own
 
 load helpers
 

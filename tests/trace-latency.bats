@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2086 # options are words
 # bats file_tags=sanitizers
-# shellcheck disable=SC2030,SC2031 # a test is a process of its own
 
 load helpers
 
@@ -387,7 +387,6 @@ deep() {
     mktrace -R 5 "$DATA/sample.jsonl" >trace
     trace-dump -q trace >in
     for options in '' -r; do
-        # shellcheck disable=SC2086 # they are words
         {
             trace-latency -eq $options in >want
             trace-latency -eq $options -g type -g blocks -g bdev in | sed 's/"group":{[^}]*},//' | trace-latency --merge -e | diff want -
@@ -546,7 +545,6 @@ L
     } >in
     lives() { trace-latency -j "$@" in 2>said | plain | jq -r 'select(.life or .layers) | [.object, .count, .mean] | join(" ")' | tr '\n' ' '; }
     for options in '' '-r' '-i 1' '-g lcore'; do
-        # shellcheck disable=SC2086 # they are words
         equal "$(lives $options)" 'r 1 2 '
         equal "$(cat said)" 'trace-latency: in: 1 admin request left out: --admin shows it'
     done
@@ -568,7 +566,6 @@ L
     sed 's/NEW/FRESH/' a >b
     { trace-latency -e a; trace-latency -e b; } | trace-latency --merge -e >want
     for options in '' '-g lcore -g type'; do
-        # shellcheck disable=SC2086 # they are words
         status_is "$((${#options} > 0))" trace-latency -e $options a b
         equal "${output//'"group":{"lcore":0,"type":null},'/}" "$(cat want)"
     done
@@ -614,7 +611,6 @@ L
     trace-dump -q trace | trace-join -j -l lifetimes.txt >sample
     for file in in other sample; do
         for options in '' -r '-i 0.000001'; do
-            # shellcheck disable=SC2086 # they are words
             {
                 trace-latency -jq $options -g args.qpair.hostnqn $file | jq -c '[.begin, .group["args.qpair.hostnqn"], .object, .from, .to, .count]' >all
                 trace-latency -jq $options -g args.qpair.hostnqn -g type $file |
@@ -729,7 +725,6 @@ sums() {
     head -n 200 whole >open
     for file in whole cut-off open; do
         for options in '' '-g lcore' '-g type -g blocks' '-i 0.00002' '-i 0.00001 -r' '-i 0.00002 -g type'; do
-            # shellcheck disable=SC2086 # they are words
             trace-latency -jq $options $file >rows
             jq -c 'select(.share < 0 or .share > 1)' rows >wrong
             [ ! -s wrong ]
@@ -792,10 +787,8 @@ lives() {
     mktrace -R 20 "$DATA/sample.jsonl" >trace
     trace-dump trace >in
     for options in '' -r '-g lcore'; do
-        # shellcheck disable=SC2086 # they are words
         trace-latency -jq $options in | lives | sed 's/.*= //' >whole
         for i in 0.000001 0.0001 1; do
-            # shellcheck disable=SC2086
             trace-latency -jqi $i $options in | lives | sed 's/.*= //' | diff whole -
         done
     done
@@ -871,7 +864,6 @@ L
     mktrace "$DATA/sample.jsonl" >trace
     trace-dump trace >in
     for options in '' -r '-g lcore -g poller'; do
-        # shellcheck disable=SC2086 # they are words
         {
             trace-latency -eq $options in >code
             LC_ALL=C sort -c code
@@ -1146,7 +1138,6 @@ widest() {
     for width in 60 80 100 200; do
         for command in 'lines' '-g owner lines' '-r lines' '--against base lines' '--layers -g type -g owner lines' '--layers merged' \
             '--rates -g owner lines' '-i 0.01 lines' '-H lines' '-g owner -g id names' '--layers -g owner names' '-H names'; do
-            # shellcheck disable=SC2086 # they are words
             is=$(COLUMNS=$width trace-latency -q $command | widest)
             [ "$is" -le $width ] || { echo "$width: $command: $is"; return 1; }
         done
@@ -1186,9 +1177,7 @@ cells() {
     pipe -g host | grep '^host=db-1 object=r from=life to=- ' | cut -d ' ' -f 5- | grep -qxE 'count=97 mean=1781.833 p50=[0-9.]* p90=[0-9.]* p99=[0-9.]* p999=[0-9.]* max=[0-9.]*[.][0-9]{3} share%=99.1'
     # what JSON has
     for options in '-g host' '-r' '-i 0.01' '--layers -g type -i 0.01' '--rates -g host' '-H'; do
-        # shellcheck disable=SC2086 # they are words
         pipe $options >plain
-        # shellcheck disable=SC2086
         trace-latency -q -j -l lifetimes $options trace >lines
         if [ "$options" = -H ]; then
             jq -c '.buckets[].count' lines | diff - <(sed 's/.* count=//' plain)
@@ -1224,7 +1213,6 @@ cells() {
     # nothing else differs
     sed "s/$escape\[[0-9;]*m//g" coloured | diff plain -
     for layers in --layers '--layers -g lcore' --rates -H '-i 1'; do
-        # shellcheck disable=SC2086 # they are words
         CLICOLOR_FORCE=1 trace-latency -q $layers in | sed "s/$escape\[[0-9;]*m//g" | diff - <(trace-latency -q $layers in)
     done
     NO_COLOR=1 CLICOLOR_FORCE=1 trace-latency -q in | diff plain -

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2086 # options are words
 # bats file_tags=sanitizers
 
 load helpers
@@ -100,7 +101,6 @@ bound() {
 
 @test "a process that sends commands to itself" {
     for kind in '' alike=1 period=50 depth=1 'depth=32 period=700'; do
-        # shellcheck disable=SC2086 # they are words
         crossing 1000 $kind >lines
         status_is 0 trace-match lines
         equal "$(count_pairs <<<"$output")" '1000 0'
@@ -119,7 +119,6 @@ count_children() {
 
 @test "the requests of a process to itself are below its commands in any tool" {
     for kind in '' alike=1 period=50 depth=1 'depth=32 period=700' 'depth=32 alike=1'; do
-        # shellcheck disable=SC2086 # they are words
         crossing 1000 $kind >lines
         equal "$(count_children lines)" '1000 0 0'
         equal "$(<err)" ''
@@ -142,7 +141,6 @@ count_children() {
 
 @test "a request that is missing leaves no other one below a wrong command" {
     for kind in '' depth=32 'depth=32 period=20' depth=1; do
-        # shellcheck disable=SC2086 # they are words
         crossing 1000 without=500 $kind >lines
         count_children lines >counts
         [ "$(cut -d ' ' -f 1 counts)" -ge 960 ]

@@ -116,7 +116,6 @@ spans_of() { # FILE [ARGUMENT]...
     draw sample
     trace-spans -q -a -j sample | jq -r 'select(.children) | .id as $id | .children[] | "\($id) \(.)"' | sort >want
     [ -s want ]
-    # shellcheck disable=SC2016 # jq's
     jq -r -s 'map(select(.slices)) | (map(.args.id as $id | .flows[] | {key: "\(.)", value: $id}) | from_entries) as $from |
         .[] | .args.id as $id | .ends[] | "\($from["\(.)"]) \($id)"' drawn | sort | diff want -
 }
@@ -324,7 +323,6 @@ holders() {
     # those of the sample: as many as are at work at a time
     mktrace -R 20 "$DATA/sample.jsonl" | trace-dump -q >in
     draw in
-    # shellcheck disable=SC2016 # jq's
     jq -c -s 'map(select(.slices)) | group_by(.track)[] | [(map(.row) | unique | length), . as $all |
         (map(.ts as $ts | $all | map(select(.ts <= $ts and ((.dur // infinite) + .ts > $ts or (.ts == $ts)))) | length) | max)]' drawn >rows
     [ "$(jq -s 'length' rows)" -gt 3 ]

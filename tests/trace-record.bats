@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # trace-record records a running target, with all that can be had, into a folder.
-# shellcheck disable=SC2030,SC2031,SC2016 # a test is a process of its own; wait_for evaluates text
 # bats file_tags=slow,sanitizers
 
 load helpers
@@ -327,7 +326,6 @@ L
     PATH=$PWD/tools:/usr/bin:/bin
     folder=third
     status_is 0 trace-record -q -p "$writer" -o third 0.2
-    # shellcheck disable=SC2016 # it is the message's
     says 'trace-record: usdt: not recorded: usdt-record is neither in the folder of trace-record nor in $PATH'
 }
 
@@ -335,7 +333,6 @@ L
     local first=$(($(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')))
     [ "$(nproc)" -gt 1 ] || skip 'one CPU'
     make_tools
-    # shellcheck disable=SC2016 # it is the tool's
     make_tool biosnoop 'sed -n "s/^Cpus_allowed_list:.//p" /proc/$$/status; while :; do sleep 0.02; done'
     make_tool offcpusnoop 'cat /proc/self/autogroup; while :; do sleep 0.02; done'
     start_target
@@ -416,7 +413,6 @@ L
     # Ctrl-C reaches the tool alone
     folder=terminal
     rm err
-    # shellcheck disable=SC2016 # it is the inner shell's
     setsid --wait env --default-signal=INT bash -c '(until grep -q "^trace-record: recording " err; do sleep 0.05; done; kill -INT 0) &
         trace-record -p "$1" -o terminal 600 2>err' - "$writer" || true
     wait_for test -s terminal/parts.jsonl
@@ -512,10 +508,8 @@ L
     unshare -m --propagation private true 2>/dev/null || skip 'no namespaces here'
     make_tools
     start_target -p 100
-    # shellcheck disable=SC2016 # it is the tool's
     make_tool biosnoop 'until [ "$(trace-dump -q trace.bin 2>/dev/null | head -n 200 | wc -l)" = 200 ]; do sleep 0.02; done
 exec yes "{\"a\":1}"'
-    # shellcheck disable=SC2016 # it is the inner shell's
     unshare -m --propagation private bash -c 'mkdir disk && mount -t tmpfs -o size=6M none disk 2>/dev/null || exit 77
         trace-record -q -p "$1" -o disk/rec 600 2>err >named &
         until grep -q "trace: ended early" err || ! kill -0 $!; do sleep 0.05; done
@@ -816,7 +810,6 @@ reader_of_answers() {
     wait_for_text '^trace-record: recording usdt-target' err
     echo >&"$go"
     # it waits again after the probes
-    # shellcheck disable=SC2016 # the other shell expands it
     wait_for sh '[ "$(grep -c ready out)" = 2 ]'
     status=0
     kill "$recorder"
@@ -863,14 +856,12 @@ see_slow() {
 
 @test "--trigger-us keeps what is around slow requests, in a folder for each time" {
     make_tools
-    # shellcheck disable=SC2016 # it is the tool's
     make_tool biosnoop 'i=0
 while read -r up _ </proc/uptime; do echo "{\"line\":$((i += 1)),\"up\":$up}"; sleep 0.01; done'
     start_target
     begin_flight --trigger-us 5000
     # until the first lines are dropped
     wait_for test -s rec/ring/bio.jsonl
-    # shellcheck disable=SC2016 # the other shell expands it
     wait_for sh '[ "$(head -c 1 rec/ring/bio.jsonl | tr -d "\0")" = "" ]'
     # an asynchronous event request is not slow, and where entries were lost nothing is known
     { span_line 99999.000 ',"admin":true'; span_line 99999.000 ',"maybe_admin":true'; span_line 99999.000 ',"lost":true'; } | see_slow
@@ -1167,7 +1158,6 @@ has_again() { # TOOL PID
     unshare -m --propagation private true 2>/dev/null || skip 'no namespaces here'
     make_tools
     start_target -p 100
-    # shellcheck disable=SC2016 # it is the inner shell's
     unshare -m --propagation private bash -c 'mkdir disk && mount -t tmpfs -o size=12M none disk 2>/dev/null || exit 77
         trace-record -q -p "$1" -o disk/rec --trigger-us 5000 600 2>err >named; echo $?
         ls disk/rec; cat disk/rec/README' - "$writer" >out || [ $? != 77 ] || skip 'no tmpfs can be mounted'
@@ -1200,7 +1190,6 @@ T
 @test "what a tool says while a folder is made is not of that folder" {
     make_tools
     make_slow_recorder
-    # shellcheck disable=SC2016 # it is the tool's
     make_tool biosnoop 'echo "this is $$" >&2; while :; do sleep 0.02; done'
     start_target
     begin_flight --trigger-us 5000

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # bats file_tags=sanitizers
 
-# shellcheck disable=SC2030,SC2031 # a test is a process of its own
 # The page of trace-report: what it says of recordings, and what it does with bad ones.
 
 load helpers

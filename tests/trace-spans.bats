@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2086 # options are words
 # bats file_tags=sanitizers
-# shellcheck disable=SC2030,SC2031 # a test is a process of its own
 
 load helpers
 
@@ -1235,7 +1235,6 @@ wide() {
     for columns in '' 1 60 80 99 100 110 130 159 160 200; do
         width=$((columns < 60 ? columns ? 60 : 100 : columns))
         for options in '' -a -s --open '-s --open' '-s -a' '--stuck 1'; do
-            # shellcheck disable=SC2086 # several options
             COLUMNS=$columns CLICOLOR_FORCE=1 trace-spans -q $options in | sed 's/\x1b\[[0-9;]*m//g' >text
             [ -s text ]
             # in characters
@@ -1252,14 +1251,12 @@ wide() {
         entry 99999999.100 TCP_REQ_EXECUTING r9 98999999.100 0x90
     } >late
     for options in '' --open; do
-        # shellcheck disable=SC2086
         COLUMNS=60 trace-spans -q $options late >text
         [ "$(wc -L <text)" = 60 ] || { cat text; return 1; }
         grep -q 'r9 .*…$' text
     done
     # nothing is shortened, and nothing is lost in the other lines
     for options in '' -s --open; do
-        # shellcheck disable=SC2086
         COLUMNS=1000 trace-spans -q $options in >text
         equal "$(grep -c … text)" 0
         grep -q 'a-very-long-name-of-a-höst/7 ' text
@@ -1294,7 +1291,6 @@ wide() {
 @test "on a terminal text has colours, the same for a layer everywhere" {
     deep >in
     for options in '' -s; do
-        # shellcheck disable=SC2086
         trace-spans -q $options in >plain
         equal "$(grep -c $'\e' plain)" 0
         CLICOLOR_FORCE=1 trace-spans -q $options in >coloured

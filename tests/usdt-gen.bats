@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # What usdt-gen writes, and what it finds in binaries, processes and sources.
-# shellcheck disable=SC2030,SC2031 # a test is a process of its own
 # bats file_tags=sanitizers
 
 load helpers

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # What usdt-record records of tests/usdt-target.c, where the kernel lets it.
-# shellcheck disable=SC2030,SC2031 # a test is a process of its own
 # bats file_tags=slow,sanitizers
 
 load helpers
@@ -306,7 +305,6 @@ nvmf_poll_group_add_qpair: tsc=0x64"
 
 @test "in another mount namespace, and when the file is deleted" {
     unshare -m true 2>/dev/null || skip 'no mount namespaces here'
-    # shellcheck disable=SC2016 # the other shell expands it
     start unshare -m --propagation private bash -c '
         mkdir root; mount -t tmpfs none root; cp "$0" root/hidden
         exec root/hidden wait qpairs' "$BIN/usdt-target-static"
@@ -329,7 +327,6 @@ nvmf_poll_group_add_qpair: tsc=0x64"
     unshare -m true 2>/dev/null || skip 'no mount namespaces here'
     mkdir lower changes merged
     cp "$BIN/usdt-target-static" lower/target
-    # shellcheck disable=SC2016 # the other shell expands it
     start unshare -m --propagation private bash -c 'mount -t tmpfs tmpfs changes && mkdir changes/upper changes/work &&
         mount -t overlay -o lowerdir=lower,upperdir=changes/upper,workdir=changes/work overlay merged || { echo ready; exit; }
         touch merged/target
@@ -345,7 +342,6 @@ inlined: where=0x3'
 
 @test "inside a PID namespace, and one from outside, following forks" {
     unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
-    # shellcheck disable=SC2016 # the other shell expands it
     status_is 0 unshare -pf --mount-proc bash -c 'usdt-record -q -F -e "forked(n)" -- usdt-target forks=2'
     equal "$(events <<<"$output")" "$(printf 'forked: n=0x%x\n' 0 100 1 101)"
     # and from outside of one

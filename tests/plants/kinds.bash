@@ -193,7 +193,6 @@ plant_preempt_fifo() {
 
 # Computes for some milliseconds, again and again, on the first reactor's CPU.
 watchdog() { # COMMAND...
-    # shellcheck disable=SC2016 # the other shell expands it
     "$@" taskset -c 0 bash -c 'printf watchdog >/proc/$$/comm
         while :; do
             end=$((${EPOCHREALTIME/[.,]/} + $1 * 1000))
