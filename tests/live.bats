@@ -566,10 +566,11 @@ record() { # OPTION... FILE
     write_slowly G6 16384 2000
     record -q --keep 0.5 -p "$writer"
     sleep 1.5
+    wait_for sh 'trace-dump -q recorded | grep -c . | grep ....'
     kill -KILL "$follower"
     end_following 137
     trace-dump -q recorded >out
-    [ "$(wc -l <out)" -gt 1000 ]
+    [ "$(wc -l <out)" -gt 999 ]
 }
 
 @test "a recording of trace-dump that is killed, or whose disk is full, can be read" {

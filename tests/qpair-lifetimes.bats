@@ -642,7 +642,7 @@ send_pieces() {
         # it waits for 200 ms: what the machine has delayed for longer says nothing
         [ "$took" -ge 200 ] || break
     done
-    [ "$took" -lt 200 ]
+    [ "$took" -lt 200 ] || skip 'this machine is too busy to send lines within 200 ms'
     grep "'host4'" out
     equal "$(grep -c 'owner=.*host4' out)" 0
 }

@@ -1101,7 +1101,7 @@ h="b",object="r"} 1'
     age() { sed -n '/^in flight: [1-9][0-9]*, the oldest/{n;p}' "$1"; }
     equal "$(age screen.4 | grep -c ' of .*: TCP_REQ_[A-Z0-9_]*')" 1
     cat screen.* >all
-    grep -qE '^ *1[.][0-9]+ s   *r[0-9]+ of ' all
+    grep -qE '^ *[1-9][0-9.]* s   *r[0-9]+ of ' all
 }
 
 @test "promtool reads --openmetrics" {

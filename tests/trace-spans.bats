@@ -1068,12 +1068,14 @@ L
     trace-spans -q --stuck 150000 <in >out &
     pid=$!
     exec 7>in
-    object r0 0x10 '' 1.000 TCP_REQ_NEW 5.000 TCP_REQ_COMPLETED >&7
+    object r0 0x10 '' 1.000 TCP_REQ_NEW 5.000 TCP_REQ_COMPLETED >first
+    for i in 1 2 3; do
+        object "r$i" 0x20 '' "${i}0000.000" TCP_REQ_NEW "${i}5000.000" TCP_REQ_COMPLETED
+    done >late
+    cat first >&7
     # time seems to pass meanwhile
     sleep 1
-    for i in 1 2 3; do
-        object "r$i" 0x20 '' "${i}0000.000" TCP_REQ_NEW "${i}5000.000" TCP_REQ_COMPLETED >&7
-    done
+    cat late >&7
     exec 7>&-
     wait "$pid"
     equal "$(awk 'NR > 1 { print $4 }' out | tr '\n' ' ')" 'r0 r1 r2 r3 '
