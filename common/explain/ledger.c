@@ -354,7 +354,8 @@ static void divide_lcore(struct ledger *l, struct rest *rest, struct rest_wait *
 	uint64_t active = wait->active < UINT64_MAX ? wait->active : work.others + work.own;
 	uint64_t busy = 0, silent;
 
-	if (work.others)
+	/* an idle lcore sees at once that a device is done, whatever it did before */
+	if (work.others && !(device && wait->active <= w->ns / 2))
 		busy = min_u64(active, w->ns) * (unsigned __int128)work.others / (work.others + work.own);
 	if (busy)
 		divide_work(l, q, wait, take_of_wait(rest, w, busy), work.others);

@@ -148,7 +148,7 @@ static void fill_wait(struct measured *m, struct spanline_wait *w, const struct 
 		w->entries = work->entries;
 		w->kept = work->read;
 		w->silent = work->silence;
-		w->active = work->entries && work->read == work->entries && !work->gap ? work->active : UINT64_MAX;
+		w->active = work->read == work->entries && !work->gap ? work->active : UINT64_MAX;
 		w->is_rare = lcores_is_rare(&m->spans.lcores, known.lcore, work->silence);
 		w->lost = work->gap;
 		fill_names(m, w, work);
