@@ -116,11 +116,53 @@ causes() {
     equal "$(causes)" $'buffer bulk db/1\nhost bulk bulk/1'
 }
 
-@test "a tail that takes less than a millisecond in all does not matter" {
-    { fast; requests 1 9000 900 ok Fast '"bdev":10.000,"network":890.000' ',"off_cpu":890.000,"off_cpu_by":{"x":890.000}'; } >in
-    equal "$(causes)" ''
-    { fast; requests 1 9000 1100 ok Fast '"bdev":10.000,"network":1090.000' ',"off_cpu":1090.000,"off_cpu_by":{"x":1090.000}'; } >in
+# The causes of N requests that are MORE us slower than 1000 fast ones, which take 10 ms in all.
+tail_causes() { # N MORE
+    { fast; requests "$1" 9000 $(($2 + 10)) ok Fast "\"bdev\":10.000,\"network\":$2.000" ",\"off_cpu\":$2.000,\"off_cpu_by\":{\"x\":$2.000}"; } >in
+    causes
+}
+
+@test "a tail matters if it takes a part of the time, a large one if it has few requests, or several stalls" {
+    equal "$(tail_causes 5 100)" ''
+    equal "$(tail_causes 6 100)" 'off_cpu x ok/1'
+    equal "$(tail_causes 1 2400)" ''
+    equal "$(tail_causes 1 2600)" 'off_cpu x ok/1'
+    for i in {0..19}; do requests 1000 $((i * 10000)) 10 ok Fast '"bdev":10.000'; done >many
+    for more in 900 1100; do
+        { cat many; requests 5 300000 $((more + 10)) ok Fast "\"bdev\":10.000,\"network\":$more.000" \
+            ",\"off_cpu\":$more.000,\"off_cpu_by\":{\"x\":$more.000}"; } >in
+        equal "$(causes)" "$([ $more = 900 ] || echo off_cpu x ok/1)"
+    done
+}
+
+@test "what started before off-CPU times were recorded is left out, unless it is most" {
+    off='"bdev":10.000,"network":2000.000'
+    by=',"off_cpu":2000.000,"off_cpu_by":{"x":2000.000}'
+    { requests 20 0 2010 ok Fast "$off" "$by"; requests 1000 50000 10 ok Fast '"bdev":10.000' ',"covered":["off_cpu"]'; } >in
+    equal "$(causes 2>err)" ''
+    equal "$(cat err)" 'trace-causes: in: 20 requests left out: they started before off-CPU times were recorded'
+    # what is slow is there
+    equal "$(causes -q -m 1000)" 'off_cpu x ok/1'
+    # one that is not covered may be the last one
+    { fast | sed 's/"layers"/"covered":["off_cpu"],&/'; requests 20 10000 2010 ok Fast "$off" "$by"; } >in
     equal "$(causes)" 'off_cpu x ok/1'
+    { requests 20 0 2010 ok Fast "$off" "$by"; requests 20 90000 10 ok Fast '"bdev":10.000'
+        requests 39 99000 10 ok Fast '"bdev":10.000' ',"covered":["off_cpu"]'; } >in
+    equal "$(causes)" 'off_cpu x ok/1'
+}
+
+@test "an lcore that is idle sees that a device is done" {
+    wait=$(wait_of 900 bdev 400.000 ',"of":{"hog/1":[90,400.000]},"active":400.000')
+    { requests 1000 0 905 ok Slow '"bdev":900.000,"target":5.000' ",\"covered\":[\"off_cpu\"],\"waits\":[$wait]"
+        requests 1 0 10 hog Fast '"bdev":10.000' ',"covered":["off_cpu"]'; } >in
+    equal "$(causes)" 'bdev Slow ok/1'
+    sed -i 's/"active":400/"active":600/' in
+    equal "$(causes)" 'reactor hog ok/1'
+    # it wrote nothing at all
+    { requests 1000 0 905 ok Slow '"bdev":900.000,"target":5.000' ",\"covered\":[\"off_cpu\"],\"waits\":[$(wait_of 900 bdev 900.000)]"; } >in
+    equal "$(causes)" ''
+    sed -i 's/"silent":900.000/&,"active":0.000/' in
+    equal "$(causes)" 'bdev Slow ok/1'
 }
 
 @test "few requests of many bdevs are compared with each other" {
@@ -269,7 +311,7 @@ causes() {
 @test "what all have may take more than the few of a tail" {
     wait=$(wait_of 90 network 1.000 ',"of":{"hog/1":[90,90.000]},"active":90.000,"queued":0')
     { requests 1000 0 100 ok Fast '"network":95.000,"bdev":5.000' ",\"waits\":[$wait]"; requests 1 0 10 hog Other '"bdev":10.000'
-      requests 2 200000 4000 ok Fast '"network":3995.000,"bdev":5.000' ',"off_cpu":3900.000,"off_cpu_by":{"burner":3900.000}'; } >in
+      requests 5 200000 4000 ok Fast '"network":3995.000,"bdev":5.000' ',"off_cpu":3900.000,"off_cpu_by":{"burner":3900.000}'; } >in
     equal "$(causes | tr '\n' ' ')" 'reactor hog ok/1 off_cpu burner ok/1 '
 }
 
@@ -313,6 +355,10 @@ causes() {
 }
 
 @test "one leg of several" {
+    # a bdev that few requests were longest in is no leg
+    { requests 1000 0 400 ok Raid '"bdev":400.000' | sed 's/"bdev":"Raid"/&,"leg":"A"/'
+      requests 4 900000 400 ok Raid '"bdev":400.000' | sed 's/"bdev":"Raid"/&,"leg":"B"/'; } >in
+    trace-causes in | grep -q 'waited for bdev Raid  *402 ms'
     { requests 100 0 10 ok Raid '"bdev":10.000' | sed 's/"bdev":"Raid"/&,"leg":"A"/'
       requests 100 0 2000 ok Raid '"bdev":2000.000' | sed 's/"bdev":"Raid"/&,"leg":"B"/'; } >in
     equal "$(causes)" 'leg B ok/1'

@@ -218,6 +218,7 @@ static void note_dropped(const struct tally *t, const char *name)
 {
 	cli_note(opt.quiet, name, t->groups_dropped, "group{|s} left out, with less time than the others");
 	cli_note(opt.quiet, name, t->dropped, TALLY_DROPPED);
+	cli_note(opt.quiet, name, t->older, TALLY_OLDER);
 }
 
 /* Whether a request has the key of -g, and one matches -k; prints a message if not. */

@@ -146,7 +146,7 @@ static void put_chosen(struct out *out, const struct facts *f)
 	out_char(out, '\n');
 }
 
-static void put_unexplained(struct out *out, uint64_t n, const char *what)
+void page_put_counted(struct out *out, uint64_t n, const char *what)
 {
 	char *text = cli_counted(n, what);
 
@@ -158,7 +158,7 @@ static void put_unexplained(struct out *out, uint64_t n, const char *what)
 /* What trace-causes says, with its conclusion first. */
 static void put_causes(struct out *out, const struct facts *f)
 {
-	const uint64_t requests = f->causes.requests.dropped, rows = f->causes.all.dropped;
+	const uint64_t requests = f->causes.requests.dropped, rows = f->causes.all.dropped, older = f->causes.all.older;
 	struct out command = {.fd = OUT_MEMORY};
 
 	page_put_report(&command, f);
@@ -167,10 +167,11 @@ static void put_causes(struct out *out, const struct facts *f)
 					      .elsewhere = network_deaf(&f->network) && !causes_any(&f->causes),
 					      .terminal = f->terminal});
 	out_close(&command);
-	if (requests || rows)
+	if (requests || rows || older)
 		out_text(out, "\nnot all of it is explained\n");
-	put_unexplained(out, requests, REQUESTS_DROPPED);
-	put_unexplained(out, rows, TALLY_DROPPED);
+	page_put_counted(out, older, TALLY_OLDER);
+	page_put_counted(out, requests, REQUESTS_DROPPED);
+	page_put_counted(out, rows, TALLY_DROPPED);
 }
 
 static void put_pools(struct out *out, const struct facts *f)

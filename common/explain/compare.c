@@ -246,8 +246,6 @@ static void count(struct compare *c)
 		c->counts[c->set_of[i]]++;
 		c->total += life;
 		c->excess[c->set_of[i]] += excess;
-		if (c->set_of[i] == SET_TAIL && excess > c->longest && life / FLOOR_PART >= class->base)
-			c->longest = excess;
 	}
 }
 
@@ -385,9 +383,8 @@ static void mark_slow(struct compare *c, const struct compare_options *options)
 		mark_groups(c);
 	mark_tail(c, options);
 	count(c);
-	c->tail_is_slow = c->counts[SET_TAIL] &&
-			  (by_hand || (c->excess[SET_TAIL] >= FLOOR_STALL_NS &&
-				       (c->excess[SET_TAIL] >= c->total / FLOOR_PART || c->longest >= FLOOR_STALL_NS)));
+	c->tail_is_slow = by_hand ? c->counts[SET_TAIL] > 0
+				  : floor_matters((double)c->excess[SET_TAIL], c->counts[SET_TAIL], (double)c->total);
 	if (!by_hand)
 		mark_alike(c);
 }

@@ -49,7 +49,6 @@ struct compare {
 	uint64_t counts[SETS];
 	unsigned __int128 total; /* ns of all that are compared */
 	unsigned __int128 excess[SETS];
-	uint64_t longest;  /* excess of one, ns */
 	bool tail_is_slow; /* else it is too small to matter */
 };
 

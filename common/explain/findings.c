@@ -19,9 +19,11 @@ static bool is_momentary(enum fact cause)
 }
 
 /* Whether only a comparison shows that it takes longer than it should. Interrupts come with any request. */
-static bool is_by_comparison(enum fact cause)
+static bool is_by_comparison(enum slow slow, enum fact cause)
 {
-	return cause == FACT_IRQ || (group_proves(cause) && cause != FACT_HOST && cause != FACT_LEG);
+	/* slow requests of a leg are compared with those of the others */
+	return cause == FACT_IRQ ||
+	       (group_proves(cause) && cause != FACT_HOST && (cause != FACT_LEG || slow == SLOW_ALIKE));
 }
 
 /* Whether only the host itself suffers from it. */
@@ -149,6 +151,7 @@ static struct findings_cause *find_causes(const struct tally *t, uint32_t set, s
 		last->own += is_own(row) ? row->ns : 0;
 		last->proven += row->proven;
 		last->n += row->n;
+		last->requests += row->requests;
 		if (row->longest > last->longest) {
 			last->longest = row->longest;
 			last->example = row->example;
@@ -167,11 +170,14 @@ static struct findings_cause *find_causes(const struct tally *t, uint32_t set, s
 static void judge(struct findings *f, enum slow slow, const struct findings_cause *cause, double ns, double meant)
 {
 	const struct tally_set *set = &f->group->sets[slow];
-	double all = extra(set), each = is_by_comparison(cause->fact) ? (double)f->budget_ns : (double)f->least_ns;
+	double all = extra(set),
+	       each = is_by_comparison(slow, cause->fact) ? (double)f->budget_ns : (double)f->least_ns;
+	/* what all have counts for all */
+	uint64_t n = slow == SLOW_ALIKE ? cause->requests : cause->n;
 
 	if (all <= 0 || is_vague(f, slow, cause) || (!set->fast.n && cause->fact == FACT_IRQ))
 		return;
-	if ((slow != SLOW_TAIL && ns < (double)f->group->total / FLOOR_PART) || ns < each * (cause->n ? cause->n : 1))
+	if (!floor_matters(ns, set->slow.n, (double)f->group->total) || ns < each * (n ? n : 1))
 		return;
 	/* what may be as it should hides nothing that others do to a host */
 	if (!is_meant(slow, cause->fact) && cause->own <= cause->ns / 2)
@@ -194,7 +200,7 @@ static void judge_fact(struct findings *f, enum slow slow, const struct findings
 {
 	struct findings_cause all = *causes;
 	double sum = 0, most = 0;
-	uint64_t requests = 0;
+	uint64_t n_of = 0, requests = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		double ns = excess_of(f, slow, &causes[i]);
@@ -203,11 +209,13 @@ static void judge_fact(struct findings *f, enum slow slow, const struct findings
 			all = causes[i];
 			most = ns;
 		}
-		requests += causes[i].n;
+		n_of += causes[i].n;
+		requests += causes[i].requests;
 		sum += ns;
 	}
 	if (is_of_anybody(causes->fact) && most < sum / 2) {
-		all.n = requests;
+		all.n = n_of;
+		all.requests = requests;
 		all.of_several = true;
 		judge(f, slow, &all, sum, meant);
 		return;

@@ -10,7 +10,7 @@ struct findings_cause {
 	uint32_t subject;                  /* whom or what it belongs to, in names; MAP_NONE: not known */
 	uint32_t victim;                   /* the connection that has most of it */
 	bool of_several;                   /* the subject has most of it, but less than half */
-	uint64_t n;                        /* requests that have it for a quarter of their life */
+	uint64_t requests, n;              /* that have it; for a quarter of their life */
 	uint64_t longest;                  /* ns, of a request */
 	unsigned __int128 ns, proven, own; /* own: of ns, what the subject does to itself */
 	const struct request *example;     /* that request */

@@ -2,6 +2,9 @@
 /* The numbers from which on something counts, with their reasons. What explains has no others. */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 enum {
 	FLOOR_EVENTS = 5, /* fewer of a kind are no group, and prove nothing about what they have in common */
 	FLOOR_TIMES = 4,  /* slow is four times the usual: chance alone doubles a time, and seldom does more */
@@ -16,3 +19,11 @@ enum {
 	FLOOR_DEVICE_NS = 500 * 1000,    /* flash takes less, however old or far away in a building it is */
 	FLOOR_STALL_NS = 1000 * 1000,    /* the longest work on one request, copies of data, takes less */
 };
+
+/* Whether time that n slow requests lost matters: a part of all time, a large one of a few, or several stalls. */
+static inline bool floor_matters(double ns, uint64_t n, double total)
+{
+	if (n < FLOOR_EVENTS)
+		return ns >= FLOOR_STALL_NS && ns >= total / FLOOR_SHARE;
+	return ns >= (double)FLOOR_EVENTS * FLOOR_STALL_NS || ns >= total / FLOOR_PART;
+}

@@ -271,6 +271,11 @@ void measure_trace(struct tally *t, struct requests *requests, const struct meas
 	for (size_t i = 0; i < requests->n; i++)
 		if (is_compared(&requests->all[i], is_front, options))
 			order[n++] = i;
+	if (!options->compare.against && !options->compare.min_ns) {
+		t->older = n;
+		n = requests_window(requests, order, n);
+		t->older -= n;
+	}
 	qsort_r(order, n, sizeof(*order), by_group_and_start, &(struct order){requests->all, options});
 	num_runs = find_runs(&runs, requests, order, n, options);
 	for (size_t i = 0; i < num_runs; i++)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "floor.h"
 #include "minmax.h"
 #include "out.h"
 #include "table.h"
@@ -166,9 +167,11 @@ static void add_leg(struct requests *r, uint32_t bdev, uint32_t leg)
 		return;
 	of = name_at(r, bdev);
 	/* one of another process, which has @ in its name, is a part of its own */
-	of->has_legs |= (of->has_leg && of->leg != leg) || memchr(r->names.all[leg].p, '@', r->names.all[leg].n);
+	if (!of->has_leg)
+		of->leg = leg;
 	of->has_leg = true;
-	of->leg = leg;
+	of->others += of->leg != leg;
+	of->has_legs |= of->others >= FLOOR_EVENTS || memchr(r->names.all[leg].p, '@', r->names.all[leg].n);
 }
 
 static void learn(struct requests *r, const struct spanline *line)
@@ -272,6 +275,25 @@ void requests_add(struct requests *r, const struct spanline *line, struct reques
 	for (unsigned i = 0; i < line->num_waits; i++)
 		add_wait(r, line, &line->waits[i], source, role.base);
 	learn(r, line);
+}
+
+size_t requests_window(const struct requests *r, uint32_t *order, size_t n)
+{
+	uint64_t first = UINT64_MAX;
+	size_t left = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (r->all[order[i]].covered)
+			first = min_u64(first, r->all[order[i]].start);
+	for (size_t i = 0; i < n; i++)
+		left += r->all[order[i]].start >= first;
+	if (left <= n / 2)
+		return n;
+	left = 0;
+	for (size_t i = 0; i < n; i++)
+		if (r->all[order[i]].start >= first)
+			order[left++] = order[i];
+	return left;
 }
 
 void requests_free(struct requests *r)

@@ -79,6 +79,7 @@ struct requests {
 	struct requests_name {
 		bool is_connection, known, has_leg, has_legs, is_limited;
 		uint32_t host, leg;
+		uint32_t others; /* requests of another leg than the first one's */
 	} * of_names;
 	size_t num_names, cap_names;
 	/* those of two sources, or of the earlier trace, are different, but may have the same name */
@@ -155,6 +156,12 @@ static inline bool requests_start_burst(struct requests_burst *b, const struct r
 	b->has_any = true;
 	return starts;
 }
+
+/*
+ * Removes from the numbers of n requests those that started before off-CPU times were recorded, unless they are most:
+ * less is known of them, and tools that record were starting. Returns how many are left.
+ */
+size_t requests_window(const struct requests *r, uint32_t *order, size_t n);
 
 static inline struct slice requests_name(const struct requests *r, uint32_t name)
 {

@@ -78,6 +78,7 @@ struct tally {
 	size_t num_rows, cap_rows;
 	uint64_t groups_dropped; /* that have less time than the others */
 	uint64_t dropped;        /* times that a row was needed, and there were too many */
+	uint64_t older;          /* requests that started before times off CPUs were recorded, and are not compared */
 };
 
 /* The group of this name, which is added if it is new. */
@@ -107,5 +108,8 @@ static inline enum fact tally_plain(enum fact fact)
 
 /* What dropped counts, for messages. */
 #define TALLY_DROPPED "time{|s} a row was left out: there are too many of them"
+
+/* What older counts. */
+#define TALLY_OLDER "request{|s} left out: {it|they} started before off-CPU times were recorded"
 
 void tally_free(struct tally *t);
