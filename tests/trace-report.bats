@@ -1244,7 +1244,7 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     done
     status_is 0 trace-report host=initiator target=initiator-target
     equal "$(head -n 1 <<<"$output" | sed 's/ [0-9]* %/ N %/')" \
-        'cause: bdev Slow of target, leg Nvme0n1 of host, N % of what the slowest requests take longer'
+        'cause: bdev Slow of target, leg Nvme0n1 of host, N % of what the slow requests take longer'
     grep -q '^37 of 37 NVMe/TCP commands of these processes are known as requests' <<<"$output"
     grep -qx 'see: trace-report initiator-target' <<<"$output"
     # as trace-record makes them, in one folder

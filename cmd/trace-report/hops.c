@@ -11,23 +11,22 @@
 
 #include "cli.h"
 #include "columns.h"
+#include "compare.h"
 #include "count.h"
-#include "floor.h"
 #include "io.h"
 #include "joint.h"
 #include "livenames.h"
+#include "measured.h"
 #include "mem.h"
 #include "number.h"
+#include "page.h"
 #include "process.h"
 #include "reactors.h"
 #include "recording.h"
 #include "search.h"
-#include "spans.h"
+#include "tally.h"
 
 enum {
-	REQUESTS = 1 << 18, /* that are explained */
-	SLOW = 20,          /* the slowest twentieth is compared */
-	FAST = 4,           /* with the fastest quarter */
 	SHOWN = 8,
 	PLACES = 65536,   /* names of them */
 	SOON_NS = 100000, /* after its reactor runs again, what waited for that goes on */
@@ -42,21 +41,20 @@ struct absence {
 
 /* The requests of a page, with the parts of their lives. */
 struct lives {
-	struct spans spans;
-	struct intern types, states;
+	struct measured measured;
 	const struct hops *hops;
 	struct intern places;
-	struct request {
-		uint64_t ns;
+	struct requests requests;
+	struct life {
 		size_t first, n; /* its parts */
-	} * all;
+	} * all;                 /* by request */
 	size_t n, cap;
 	struct part {
 		uint32_t place;
 		uint64_t ns;
 	} * parts;
 	size_t num_parts, cap_parts;
-	uint64_t dropped;
+	int64_t covered; /* from then on, absences of all processes are known that have any */
 	struct out text; /* in memory */
 	struct absences {
 		struct absence *all;
@@ -66,9 +64,10 @@ struct lives {
 	size_t reading; /* the process whose absences are read */
 };
 
-/* Mean times of the slow and of the fast requests at a place, and of all. */
+/* The time of slow requests at a place, less that of as many fast ones like them. */
 struct place {
-	double slow, fast, all;
+	double ns;
+	uint64_t n; /* slow ones that spent a quarter of their life there; of those that are alike, any time */
 	uint32_t name;
 };
 
@@ -294,7 +293,7 @@ static void put_place(struct out *out, const struct spans *spans, const struct s
 static void add_part(struct lives *l, uint64_t ns)
 {
 	uint32_t place = intern_add_below(&l->places, out_contents(&l->text), PLACES);
-	struct request *r = &l->all[l->n - 1];
+	struct life *r = &l->all[l->n - 1];
 	struct part *last = r->n ? &l->parts[l->num_parts - 1] : NULL;
 
 	if (last && last->place == place) {
@@ -310,7 +309,7 @@ static void add_part(struct lives *l, uint64_t ns)
 static const struct absences *absences_of(const struct lives *l, uint32_t source)
 {
 	for (size_t i = 0; source != MAP_NONE && i < l->hops->n; i++)
-		if (slice_equal(l->hops->m.sides[i].name, l->spans.seen.names.all[source]))
+		if (slice_equal(l->hops->m.sides[i].name, l->measured.spans.seen.names.all[source]))
 			return &l->away[i];
 	return NULL;
 }
@@ -336,7 +335,7 @@ static uint64_t absent(struct lives *l, const struct span *of, int64_t from, int
 		if (adds && x->why != MAP_NONE) {
 			l->text.len = 0;
 			out_slice(&l->text, l->places.all[x->why]);
-			put_legs(&l->text, &l->spans, legs);
+			put_legs(&l->text, &l->measured.spans, legs);
 			add_part(l, end - begin);
 		}
 		sum += end - begin;
@@ -365,7 +364,7 @@ static void see_part(void *context, const struct span *s, enum layer layer, uint
 	if (to - from == away)
 		return;
 	l->text.len = 0;
-	put_place(&l->text, &l->spans, s, layer);
+	put_place(&l->text, &l->measured.spans, s, layer);
 	add_part(l, to - from - away);
 }
 
@@ -381,16 +380,18 @@ static bool crosses(const struct span *s)
 static void see_span(void *context, const struct span *s)
 {
 	struct lives *l = context;
+	const struct spans *spans = &l->measured.spans;
 
-	if (s->parent || s->admin.queue == ADMIN_QUEUE || life_is_longer(&l->spans, s) || s->cut || !crosses(s))
+	if (s->parent || s->admin.queue == ADMIN_QUEUE || life_is_longer(spans, s) || s->cut || !crosses(s))
 		return;
-	if (l->n == REQUESTS) {
-		l->dropped++;
+	measured_span(&l->measured, s);
+	requests_add(&l->requests, measured_line(&l->measured, 0), (struct requests_role){.wanted = true});
+	if (l->requests.dropped)
 		return;
-	}
+	l->requests.all[l->n].covered = (int64_t)s->first >= l->covered;
 	l->all = mem_room(l->all, l->n, &l->cap);
-	l->all[l->n++] = (struct request){.ns = life_ns(&l->spans, s), .first = l->num_parts};
-	self_time_each(&l->spans, s, see_part, l);
+	l->all[l->n++] = (struct life){.first = l->num_parts};
+	self_time_each(spans, s, see_part, l);
 }
 
 /* The line as trace-match would have written it. */
@@ -461,8 +462,10 @@ static bool read_absences(struct lives *l, struct hops *h)
 		if (!h->has_away[l->reading])
 			continue;
 		good &= each_traceline_run(&h->away[l->reading], see_absence, l) == 0;
-		if (a->n)
-			qsort(a->all, a->n, sizeof(*a->all), by_end);
+		if (!a->n)
+			continue;
+		qsort(a->all, a->n, sizeof(*a->all), by_end);
+		l->covered = a->all->end > l->covered ? a->all->end : l->covered;
 	}
 	return good;
 }
@@ -472,8 +475,8 @@ static bool read_lives(struct lives *l, struct hops *h)
 	bool good = true;
 	struct joint j;
 
-	l->spans = (struct spans){.types = &l->types, .states = &l->states, .context = l, .emit = see_span};
-	spans_start(&l->spans);
+	l->measured = (struct measured){.context = l, .emit = see_span};
+	measured_start(&l->measured);
 	joint_start(&j, &h->m, h->again);
 	l->joint = &j;
 	l->away = mem_array(h->n, sizeof(*l->away));
@@ -482,62 +485,113 @@ static bool read_lives(struct lives *l, struct hops *h)
 		const char *error;
 
 		complete_line(l, &j);
-		error = spans_line(&l->spans, j.line);
+		error = spans_line(&l->measured.spans, j.line);
 		if (error) {
 			warnx("%s: entry left out: %s", h->m.sides[j.source].file, error);
 			good = false;
 		}
 	}
 	joint_end(&j);
-	spans_end(&l->spans);
+	measured_end(&l->measured);
 	return good && !j.failed;
 }
 
-static int by_life(const void *a, const void *b)
+static int by_time(const void *a, const void *b)
 {
-	const struct request *x = a, *y = b;
+	const struct place *x = a, *y = b;
 
 	return x->ns > y->ns ? -1 : x->ns < y->ns;
 }
 
-static int by_extra(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-	double left = x->slow - x->fast, right = y->slow - y->fast;
+/* The slow requests of a set, and where their time is, most first. */
+struct extra {
+	enum compare_set set;
+	uint64_t n;
+	double life, fast; /* fast: of as many fast ones like them; both in all */
+	struct place *places;
+	bool proves;
+};
 
-	return left > right ? -1 : left < right;
+/* Adds the time of a request to the places where it was, `times` times. */
+static void add_places(const struct lives *l, struct extra *slow, uint32_t request, double times)
+{
+	const struct life *life = &l->all[request];
+	const uint64_t ns = l->requests.all[request].life;
+
+	*(times > 0 ? &slow->life : &slow->fast) += (double)ns * (times > 0 ? 1 : -times);
+	for (size_t i = life->first; i < life->first + life->n; i++) {
+		struct place *place = &slow->places[l->parts[i].place == MAP_NONE ? l->places.n : l->parts[i].place];
+
+		place->ns += (double)l->parts[i].ns * times;
+		place->n += times > 0 && (slow->set == SET_ALIKE || l->parts[i].ns >= ns / FLOOR_TIMES);
+	}
 }
 
-static int by_all(const void *a, const void *b)
+/* As findings.c judges what only a comparison shows. */
+static bool is_cause(const struct extra *slow, const struct compare *c)
 {
-	const struct place *x = a, *y = b;
+	const struct place *most = slow->places;
 
-	return x->all > y->all ? -1 : x->all < y->all;
+	return floor_matters(most->ns, slow->n, (double)c->total) &&
+	       most->ns >= (double)FLOOR_DEVICE_NS * (most->n ? most->n : 1) &&
+	       most->ns >= (slow->life - slow->fast) / FLOOR_SHARE;
 }
 
-/* Mean times of all places, by their numbers, then of requests as a whole. */
-static struct place *sum_up(struct lives *l)
+static enum compare_set set_of(const struct compare *c, size_t i)
 {
-	struct place *places = mem_array(l->places.n + 1, sizeof(*places));
-	size_t slow = l->n / SLOW + 1, fast = l->n / FAST + 1;
+	if (c->set_of[i] == SET_TAIL && !c->tail_is_slow)
+		return SET_REST;
+	return c->set_of[i] < SET_GROUP && c->classes[c->class_of[i]].is_alike ? SET_ALIKE : c->set_of[i];
+}
 
-	qsort(l->all, l->n, sizeof(*l->all), by_life);
-	for (size_t i = 0; i < l->n; i++)
-		for (size_t k = 0; k <= l->all[i].n; k++) {
-			const struct request *r = &l->all[i];
-			const struct part *part = k < r->n ? &l->parts[r->first + k] : NULL;
-			struct place *p = &places[part && part->place != MAP_NONE ? part->place : l->places.n];
-			double ns = part ? part->ns : r->ns;
+static struct extra sum_up(const struct lives *l, const struct compare *c, enum compare_set set)
+{
+	struct extra slow = {.set = set, .places = mem_array(l->places.n + 1, sizeof(*slow.places))};
+	/* by class: its fast requests, and the slow ones that are compared with them */
+	uint64_t *fast = mem_array(c->num_classes, sizeof(*fast)), *of = mem_array(c->num_classes, sizeof(*of));
 
-			if (part && p == &places[l->places.n])
-				continue;
-			p->all += ns / l->n;
-			p->slow += i < slow ? ns / slow : 0;
-			p->fast += i >= l->n - fast ? ns / fast : 0;
-		}
+	for (size_t i = 0; i < c->n; i++) {
+		fast[c->class_of[i]] += set != SET_ALIKE && c->set_of[i] == SET_FAST;
+		of[c->classes[c->class_of[i]].other] += set_of(c, i) == set;
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		uint32_t class = c->class_of[i];
+
+		if (set_of(c, i) == set)
+			add_places(l, &slow, c->order[i], 1);
+		else if (set != SET_ALIKE && c->set_of[i] == SET_FAST)
+			add_places(l, &slow, c->order[i], -(double)of[class] / (double)fast[class]);
+		slow.n += set_of(c, i) == set;
+	}
 	for (uint32_t i = 0; i < l->places.n; i++)
-		places[i].name = i;
-	return places;
+		slow.places[i].name = i;
+	qsort(slow.places, l->places.n, sizeof(*slow.places), by_time);
+	slow.proves = slow.n && is_cause(&slow, c);
+	free(fast);
+	free(of);
+	return slow;
+}
+
+/* The set with the cause that takes most time; else the one with most extra time; else those that are alike. */
+static struct extra find_slow(const struct lives *l, const struct compare *c)
+{
+	struct extra best = {};
+
+	for (enum compare_set set = SET_GROUP; set < SETS; set++) {
+		struct extra slow = sum_up(l, c, set);
+		bool is_better = slow.proves != best.proves ? slow.proves
+				 : slow.proves              ? slow.places->ns > best.places->ns
+				 : set == SET_ALIKE         ? !best.n
+							    : slow.life - slow.fast > best.life - best.fast;
+
+		if (is_better || !best.places) {
+			free(best.places);
+			best = slow;
+		} else {
+			free(slow.places);
+		}
+	}
+	return best;
 }
 
 static void put_row(struct columns *c, double part, double whole, struct slice name)
@@ -552,44 +606,63 @@ static void put_row(struct columns *c, double part, double whole, struct slice n
 		columns_row(c, columns, COUNT(columns));
 }
 
-/* Returns whether a place is a cause. */
-static bool put_lives(struct out *page, struct lives *l)
+static void put_duration(struct out *out, double ns)
 {
-	struct place *places = sum_up(l), whole = places[l->places.n];
-	/* where all take long, the slowest ones do not differ */
-	bool differ = whole.slow >= FLOOR_TIMES * whole.fast, found;
-	double total = differ ? whole.slow - whole.fast : whole.all, most;
+	out_duration_text(out, facts_ns(ns / 1e3));
+}
+
+/* more: what the slow ones take longer, or all where nothing is slow; all: the requests. */
+static void put_lives(struct out *page, const struct lives *l, const struct extra *slow, double more, size_t all)
+{
+	const bool is_alike = slow->set == SET_ALIKE;
 	struct columns c = {.out = page, .terminal.width = TERMINAL_WIDE};
 
-	qsort(places, l->places.n, sizeof(*places), differ ? by_extra : by_all);
-	most = differ ? places[0].slow - places[0].fast : places[0].all;
-	found = most >= FLOOR_DEVICE_NS && most >= total / FLOOR_SHARE;
-	out_text(page, found ? "cause: " : "nothing stands out: most is in ");
-	out_slice(page, l->places.all[places[0].name]);
-	out_printf(page, ", %.0f %% of ", 100 * most / total);
-	out_text(page, differ ? "what the slowest requests take longer\n" : "the time of all requests\n");
-	out_printf(page, "%zu request%s cross processes; the mean is ", l->n, l->n == 1 ? "" : "s");
-	out_duration_text(page, whole.all);
-	out_printf(page, ", of the slowest %d %% ", 100 / SLOW);
-	out_duration_text(page, whole.slow);
-	out_printf(page, ", of the fastest %d %% ", 100 / FAST);
-	out_duration_text(page, whole.fast);
-	out_printf(page, "\n\nwhere %s time is\n", differ ? "the extra" : "the");
+	out_text(page, slow->proves ? "cause: " : "nothing stands out: most is in ");
+	out_slice(page, l->places.all[slow->places->name]);
+	out_printf(page, ", %.0f %% of ", 100 * slow->places->ns / more);
+	out_text(page, is_alike ? "the time of all requests\n" : "what the slow requests take longer\n");
+	out_printf(page, "%zu request%s cross processes", all, all == 1 ? "" : "s");
+	if (is_alike)
+		out_text(page, ", mean ");
+	else
+		out_printf(page, "; %" PRIu64 " are slow, and take ", slow->n);
+	put_duration(page, slow->life / slow->n);
+	if (!is_alike) {
+		out_text(page, ", the fast ones like them ");
+		put_duration(page, slow->fast / slow->n);
+	}
+	out_printf(page, "\n\nwhere %s time is\n", is_alike ? "the" : "the extra");
 	for (uint32_t i = 0; i < l->places.n && i < SHOWN; i++)
-		put_row(&c, differ ? places[i].slow - places[i].fast : places[i].all, total,
-			l->places.all[places[i].name]);
+		put_row(&c, slow->places[i].ns / slow->n, more / slow->n, l->places.all[slow->places[i].name]);
 	columns_end(&c);
-	if (l->dropped)
-		out_printf(page, "not counted: %" PRIu64 " requests, which there are too many of\n", l->dropped);
-	free(places);
-	return found;
+	page_put_counted(page, l->n - all, TALLY_OLDER);
+	page_put_counted(page, l->requests.dropped, REQUESTS_DROPPED);
+}
+
+/* Returns whether a place is a cause. */
+static bool explain(struct out *page, struct lives *l)
+{
+	uint32_t *order = mem_array(l->n, sizeof(*order));
+	struct compare compare = {};
+	struct extra slow;
+	size_t n;
+
+	for (size_t i = 0; i < l->n; i++)
+		order[i] = i;
+	n = requests_window(&l->requests, order, l->n);
+	compare_run(&compare, &l->requests, order, n, &(struct compare_options){.budget_ns = FLOOR_DEVICE_NS});
+	slow = find_slow(l, &compare);
+	put_lives(page, l, &slow, slow.life - slow.fast, n);
+	free(slow.places);
+	compare_free(&compare);
+	free(order);
+	return slow.proves;
 }
 
 static void lives_free(struct lives *l, size_t n)
 {
-	spans_free(&l->spans);
-	intern_free(&l->types);
-	intern_free(&l->states);
+	measured_free(&l->measured);
+	requests_free(&l->requests);
 	intern_free(&l->places);
 	for (size_t i = 0; l->away && i < n; i++)
 		free(l->away[i].all);
@@ -613,7 +686,7 @@ bool hops_write(struct hops *h, struct out *page, bool *found)
 	matching_run(&h->m);
 	good &= read_lives(&l, h);
 	/* without a part, no time has a place */
-	*found = l.num_parts && put_lives(page, &l);
+	*found = l.num_parts && explain(page, &l);
 	if (!l.num_parts)
 		out_text(page,
 			 "no request crosses processes: are these traces of the same time, with the groups nvme_tcp, "
