@@ -317,7 +317,7 @@ plant_two() {
 # A volume of two replicas, each a target of its own, of which LEG has the plant. They share the CPU of the hosts, so they
 # sleep while nothing is to do: their disks are files in memory, since most other bdevs poll. Where one polls, it is in LEG.
 draw_far() { # WHERE
-    FAR=$1 REACTORS=1 DEVICE=0 READS=$((READS / 2)) DEPTH=16
+    FAR=$1 REACTORS=1 DEVICE=0 READS=$((READS / 2)) DEPTH=16 names=(engine a b)
     pick a b; LEG=$REPLY
     pick 16384 65536; SIZE=$REPLY
     slow_rate 400
@@ -325,7 +325,6 @@ draw_far() { # WHERE
 }
 prepare_far() {
     local name
-    names=(engine a b)
     for name in a b; do
         start_target "$(printf '0x%x' $((1 << HOST_CPU)))" $name.sock --interrupt-mode || return
         head -c 64M /dev/zero >/dev/shm/plants.$$

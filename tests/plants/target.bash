@@ -164,14 +164,18 @@ stop_targets() {
     rm -f -- *.sock
 }
 
-# The milliseconds so far that the reactors have waited for their CPUs, and that a hypervisor had these.
+# The milliseconds so far that the reactors which are recorded, and the wire between them, have waited for their CPUs, and
+# that a hypervisor had these.
 lost_cpu() {
-    local task ns=0 waited
-    for task in "/proc/${targets[0]}"/task/*; do
-        [[ $(<"$task/comm") != reactor_* ]] || { read -r _ waited _ <"$task/schedstat"; ns=$((ns + waited)); }
+    local task ns=0 waited recorded=("${targets[0]}") cpus=$REACTORS
+    [ ${#names[@]} = 0 ] || { recorded=("${targets[@]}"); cpus=$(nproc); }
+    for task in "${recorded[@]/#//proc/}"; do
+        for task in "$task"/task/*; do
+            [[ $(<"$task/comm") != @(reactor_*|plants-wire) ]] || { read -r _ waited _ <"$task/schedstat"; ns=$((ns + waited)); }
+        done
     done
-    awk -v ms=$((ns / 1000000)) -v reactors="$REACTORS" -v hz="$(getconf CLK_TCK)" '
-        /^cpu[0-9]/ && substr($1, 4) < reactors { ms += $9 * 1000 / hz } END { print int(ms) }' /proc/stat
+    awk -v ms=$((ns / 1000000)) -v cpus="$cpus" -v hz="$(getconf CLK_TCK)" '
+        /^cpu[0-9]/ && substr($1, 4) < cpus { ms += $9 * 1000 / hz } END { print int(ms) }' /proc/stat
 }
 
 # Runs the hosts, with the plant if there is one, and records the target. The rings are emptied first, so that they have
