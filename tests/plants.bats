@@ -13,7 +13,7 @@ judge() { # KIND BEFORE_US AFTER_US SAID ALSO [MS_WITHOUT_CPU [SAID_WITHOUT DEVI
     jq -n "{line: \"\", said: ${7:-null}, hosts: [], also: []}" >healthy
     jq -n "{line: \"words\", said: $4, hosts: [], also: $5}" >planted
     jq -rn --arg kind "$1" --arg seed 1 --arg victims db --arg causes 'bdev|drive' --arg culprits Db --arg partly below \
-        --slurpfile before before --slurpfile after after --slurpfile healthy healthy --slurpfile planted planted \
+        --slurpfile before before --slurpfile after "${AFTER:-after}" --slurpfile healthy healthy --slurpfile planted planted \
         --argjson cpu0 0 --argjson cpu "${6:-0}" --argjson device "${8:-0}" -f "$PLANTS/judge.jq" | cut -f 3-7
 }
 
@@ -38,6 +38,15 @@ part='{"cause": "below", "who": "", "victim": "db/1", "us": 7000}'
     equal "$(judge slow_bdev 10000 210000 "$right" '[]' 0 "$right" 80 | cut -f 2)" invented
     equal "$(judge slow_bdev 10000 210000 "$right" '[]' 0 "$right" 8000 | cut -f 2)" right
     equal "$(judge slow_bdev 10000 210000 "$right" '[]' 0 "$other" 8000 | cut -f 2)" invented
+}
+
+@test "a host that was late by its own measure is no invention" {
+    host='{"cause": "host", "who": "db", "victim": "db/1", "us": 5000}'
+    jq -n '{host: "db", type: "read", n: 100, us: 10000, sent: 10000, late: 5000}' >late
+    equal "$(judge nothing 10000 10000 "$host" '[]' | cut -f 1)" invented
+    equal "$(AFTER=late judge nothing 10000 10000 "$host" '[]' | cut -f 1)" right
+    jq -n '{host: "db", type: "read", n: 100, us: 10000, sent: 10000, late: 4000}' >late
+    equal "$(AFTER=late judge nothing 10000 10000 "$host" '[]' | cut -f 1)" invented
 }
 
 @test "what did not hurt, and what was disturbed, is not judged" {

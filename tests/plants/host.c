@@ -4,8 +4,9 @@
  * command counts from the time at which it was due, also while the queue is full or the connection takes no more: what
  * a target cannot see is measured, too. At SIGTERM it waits for what is in flight, and prints one JSON object.
  *
- * With --log it writes a line for each command, in the order of completion: the processor's counter then, the type, and
- * the microseconds that it has taken since it was due and since it was sent. It makes this file when it is connected.
+ * With --log it writes a line for each command, in the order of completion: the processor's counter then, the type, the
+ * microseconds that it has taken since it was due and since it was sent, and for how many the host itself was late to
+ * send it, with room in its queue. It makes this file when it is connected.
  */
 #include <err.h>
 #include <inttypes.h>
@@ -125,12 +126,12 @@ struct queue {
 struct flight {
 	bool used;
 	enum type type;
-	uint64_t due, sent;
+	uint64_t due, sent, late;
 };
 
 /* A command that has ended. */
 struct done {
-	uint64_t tsc, waited, took; /* the latter two in ns */
+	uint64_t tsc, waited, took, late; /* all but the first in ns */
 	enum type type;
 };
 
@@ -144,6 +145,7 @@ static struct {
 	struct queue io;
 	struct flight flights[MAX_DEPTH];
 	unsigned in_flight, next_id;
+	uint64_t room; /* ns: since then its queue has had some */
 	struct late late[MAX_DEPTH];
 	unsigned late_first, late_n;
 	struct done *done;
@@ -296,7 +298,7 @@ static void send_io(uint64_t due)
 	enum type type = draw_type();
 	bool is_large = type == TYPE_ZEROES || type == TYPE_UNMAP;
 	uint32_t size = is_large ? opt.large : opt.size, n = size / BLOCK;
-	uint64_t start = lrand48() % (opt.blocks / n) * n;
+	uint64_t start = lrand48() % (opt.blocks / n) * n, t = now();
 	struct command c = {.opcode = opcodes[type], .namespace = 1, .descriptor = TRANSPORT};
 	struct {
 		uint32_t attributes, blocks;
@@ -306,7 +308,7 @@ static void send_io(uint64_t due)
 	while (host.flights[host.next_id].used)
 		host.next_id = (host.next_id + 1) % MAX_DEPTH;
 	c.id = host.next_id;
-	host.flights[c.id] = (struct flight){true, type, due, now()};
+	host.flights[c.id] = (struct flight){true, type, due, t, t - (due > host.room ? due : host.room)};
 	host.in_flight++;
 	if (type == TYPE_UNMAP) {
 		c.descriptor = IN_CAPSULE;
@@ -338,8 +340,9 @@ static void end_io(uint16_t id, bool failed)
 		errx(EXIT_FAILURE, "%s: a response to command %u, which is not in flight", opt.name, id);
 	f = &host.flights[id];
 	host.done = mem_room(host.done, host.n, &host.cap);
-	host.done[host.n++] = (struct done){ticks_at(&host.ticks, t), t - f->due, t - f->sent, f->type};
+	host.done[host.n++] = (struct done){ticks_at(&host.ticks, t), t - f->due, t - f->sent, f->late, f->type};
 	host.errors += failed;
+	host.room = host.in_flight == opt.depth ? t : host.room;
 	f->used = false;
 	host.in_flight--;
 }
@@ -436,7 +439,8 @@ static void run(void)
 static void write_log(FILE *log)
 {
 	for (const struct done *d = host.done; d < host.done + host.n; d++)
-		fprintf(log, "%" PRIu64 " %s %.3f %.3f\n", d->tsc, type_names[d->type], d->waited / 1e3, d->took / 1e3);
+		fprintf(log, "%" PRIu64 " %s %.3f %.3f %.3f\n", d->tsc, type_names[d->type], d->waited / 1e3,
+			d->took / 1e3, d->late / 1e3);
 	if (fclose(log) != 0)
 		err(EXIT_FAILURE, "%s", opt.log);
 }

@@ -17,7 +17,9 @@ def measured: .victim == "" or ((.victim | name) as $victim | any($before[]; .ho
 def given: [[$planted[0].said // empty], $planted[0].also] | flatten | map(select(is_cause and measured)) | .[0].us // 0;
 # a device that is slow in both halves is called so rightly
 def is_device: $device >= 500 and .cause == "bdev" and .who == "Db";
-def names($answer): ($answer.said != null and ($answer.said | is_device | not)) or
+# so is a host that was late by its own measure for at least as long as the page says
+def is_late($waited): .who as $who | .cause == "host" and .us <= ([$waited[] | select(.host == $who) | .late] | add // 0);
+def names($answer; $waited): ($answer.said != null and ($answer.said | is_device or is_late($waited) | not)) or
     any($answer.hosts[]; startswith("bdev, Db ") and $device >= 500 | not);
 def ms: if . < 100000 then . / 100 | round / 10 else . / 1000 | round end;
 
@@ -28,7 +30,7 @@ def makes_wait: $kind | test("^(preempt|quota|two|stopped|blocked|fsync|log_pipe
 
 $planted[0] as $p |
 (if $kind == "nothing" then
-    if disturbed($cpu; $p) then "disturbed" elif names($p) then "invented" else "right" end
+    if disturbed($cpu; $p) then "disturbed" elif names($p; $after) then "invented" else "right" end
 elif $cpu0 >= 10 or disturbed($cpu; $p) and (makes_wait | not) then "disturbed"
 elif (lost < 0.1 * all or lost < 2000) and ($kind | startswith("hang_") | not) then "harmless"
 elif $p.said then
@@ -36,7 +38,7 @@ elif $p.said then
 elif [$p.also[] | select(is_cause or is_part)] | length > 0 then "points"
 else "silent" end) as $verdict |
 (if disturbed($cpu0; $healthy[0]) then "disturbed"
-elif names($healthy[0]) then "invented"
+elif names($healthy[0]; $before) then "invented"
 else "right" end) as $without |
 def words: ([.line | select(. != "")] + .hosts) | join("; ");
 # what hangs has not been waited for yet, and the page of several processes has no sum
