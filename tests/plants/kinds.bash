@@ -305,8 +305,13 @@ plant_same_disk() {
     acts+=($!)
 }
 
-draw_full_queue() { DEVICE=1000; between 2400 3400; RATE=$REPLY; DEPTH=32; }
-plant_full_queue() { loads[db]+=' --queue 4 -d 3'; }
+# More than a queue of few entries can hold, of which one is always free.
+draw_full_queue() {
+    DEVICE=8000 DEPTH=128
+    pick 8 16 32; QUEUE=$REPLY
+    between 105 150; RATE=$((QUEUE * REPLY * 10000 / DEVICE))
+}
+plant_full_queue() { loads[db]+=" --queue $QUEUE -d $((QUEUE - 1))"; }
 
 draw_two() { slow_rate 1000; draw_slow_bdev; draw_quota; }
 plant_two() {

@@ -167,10 +167,10 @@ stop_targets() {
 # The milliseconds so far that the reactors which are recorded, and the wire between them, have waited for their CPUs, and
 # that a hypervisor had these.
 lost_cpu() {
-    local task ns=0 waited recorded=("${targets[0]}") cpus=$REACTORS
+    local pid task ns=0 waited recorded=("${targets[0]}") cpus=$REACTORS
     [ ${#names[@]} = 0 ] || { recorded=("${targets[@]}"); cpus=$(nproc); }
-    for task in "${recorded[@]/#//proc/}"; do
-        for task in "$task"/task/*; do
+    for pid in "${recorded[@]}"; do
+        for task in "/proc/$pid"/task/*; do
             [[ $(<"$task/comm") != @(reactor_*|plants-wire) ]] || { read -r _ waited _ <"$task/schedstat"; ns=$((ns + waited)); }
         done
     done
