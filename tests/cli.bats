@@ -59,6 +59,7 @@ talkative() {
     diff <(qpair-lifetimes -q probes) <(qpair-lifetimes probes -q)
     diff <(trace-latency --layers -j lines) <(trace-latency lines --layers -j)
     diff <(trace-spans -j -n 2 lines) <(trace-spans lines -n 2 -j)
+    diff <(trace-report -q trace probes) <(trace-report trace -q probes)
     status_is 1 trace-latency -- lines --layers
     says 'trace-latency: --layers: No such file or directory'
     command -v usdt-record >/dev/null || return 0

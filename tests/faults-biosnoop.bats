@@ -13,19 +13,27 @@ teardown() {
     [ -z "${loop:-}" ] || losetup -d "$loop"
 }
 
+setup_file() {
+    # of all processes it may lose something
+    needs_to_run biosnoop -q -p $$ -o probed 1
+}
+
+# Makes a disk of a file, which is $loop.
+make_loop() {
+    truncate -s 1M image
+    loop=$(losetup --find --show --direct-io=on image 2>why) || lacks "no loop devices here: $(cat why)"
+}
+
 # Whether summaries have as many requests: of how many processes depends on who else reads the disk.
 same_requests() {
     equal "$(jq -s 'map(.count) | add' "$2")" "$(jq -s 'map(.count) | add' "$1")"
 }
 
 @test "biosnoop prints as many requests as it is to, or says what is wrong" {
-    command -v biosnoop >/dev/null || lacks 'biosnoop was not built'
-    truncate -s 1M image
-    loop=$(losetup --find --show --direct-io=on image 2>why) || lacks "no loop devices here: $(cat why)"
+    make_loop
     # not more than it takes: some virtual machines lose one of some hundreds
     while dd "if=$loop" of=/dev/null bs=4k count=1 iflag=direct status=none; do sleep 0.01; done 2>/dev/null &
     started=$!
-    runs_here timeout 60 biosnoop -q -n 3 -d "$loop" -o probed || lacks "no BPF here: $(cat err)"
     # also within libbpf
     for fault in ${BEGINNING//@@/@}; do
         CMP=same_number NEVER='fork waitpid poll' each_fault any "$fault" "biosnoop -q -n 3 -d $loop"
@@ -46,10 +54,7 @@ record_writes() {
 }
 
 @test "requests for which there is no room have one line each, and are counted once" {
-    command -v biosnoop >/dev/null || lacks 'biosnoop was not built'
-    truncate -s 1M image
-    loop=$(losetup --find --show --direct-io=on image 2>why) || lacks "no loop devices here: $(cat why)"
-    runs_here timeout 60 biosnoop -q -d "$loop" -o probed 0.1 || lacks "no BPF here: $(cat err)"
+    make_loop
     export FAULT_IN=biosnoop FAULT_FULL=requests
     for FAULT_KERNEL in "$(uname -r)" 7.2.0-1; do
         export FAULT_KERNEL
@@ -66,13 +71,10 @@ record_writes() {
 }
 
 @test "what all copies of a program have skipped is counted, as far as it matters" {
-    command -v biosnoop >/dev/null || lacks 'biosnoop was not built'
-    truncate -s 1M image
-    loop=$(losetup --find --show --direct-io=on image 2>why) || lacks "no loop devices here: $(cat why)"
+    make_loop
     disk=/sys/block/${loop#/dev/}/queue
     grep -q mq-deadline "$disk/scheduler" || skip 'the scheduler mq-deadline is not here'
     grep -q back "$disk/write_cache" || skip 'the loop device has no cache'
-    runs_here timeout 60 biosnoop -q -d "$loop" -o probed 0.1 || lacks "no BPF here: $(cat err)"
     scheduler=$(sed 's/.*\[\(.*\)\].*/\1/' "$disk/scheduler")
     echo mq-deadline >"$disk/scheduler"
     export FAULT_IN=biosnoop FAULT_CALL=bpf FAULT=skip FAULT_NTH=1000 FAULT_KERNEL=7.2.0-1 FAULT_MARK=skipped
@@ -94,14 +96,11 @@ END
 }
 
 @test "what the kernel skips is done by copies of a program, once" {
-    command -v biosnoop >/dev/null || lacks 'biosnoop was not built'
     local all
     all=$(for i in $(seq 0 8 392); do echo "dd $i 4096"; done)
     # those that are known from their start to their end
     whole() { awk '$5 ~ /^W/ && $8 > 0 { print $2, $6, $7 }' lines; }
-    truncate -s 1M image
-    loop=$(losetup --find --show --direct-io=on image 2>why) || lacks "no loop devices here: $(cat why)"
-    runs_here timeout 60 biosnoop -q -d "$loop" -o probed 0.1 || lacks "no BPF here: $(cat err)"
+    make_loop
     export FAULT_IN=biosnoop FAULT_CALL=bpf FAULT=skip FAULT_NTH=1000 FAULT_KERNEL=7.2.0-1
     for FAULT_PROGRAM in nothing on_start on_issue on_complete on_complete_1 on_complete_3; do
         export FAULT_PROGRAM FAULT_MARK=skipped.$FAULT_PROGRAM

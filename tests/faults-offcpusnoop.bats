@@ -6,6 +6,10 @@
 load helpers
 load faults
 
+setup_file() {
+    needs_to_run offcpusnoop -q -p $$ -o probed 1
+}
+
 teardown() {
     [ -z "${started:-}" ] || kill "$started" 2>/dev/null || true
 }
@@ -23,20 +27,16 @@ same_sleeps() {
 }
 
 @test "offcpusnoop prints when a thread does not run, or says what is wrong" {
-    command -v offcpusnoop >/dev/null || lacks 'offcpusnoop was not built'
     block
-    runs_here offcpusnoop -q -p "$started" -o probed 1 || lacks "no BPF here: $(cat err)"
     for fault in $BEGINNING; do
         BEFORE=sleep_until_printed CMP=same_sleeps NEVER='fork waitpid poll' each_fault any "$fault" 'offcpusnoop -q -p $started'
     done
 }
 
 @test "a process of which nothing can be known has not ended" {
-    command -v offcpusnoop >/dev/null || lacks 'offcpusnoop was not built'
     # its child ends after bash has become another program, which does not wait for it
     bash -c 'sleep 1 & exec sleep 1000' 3>&- &
     started=$!
-    runs_here offcpusnoop -q -p "$started" -o probed 0.1 || lacks "no BPF here: $(cat err)"
     wait_for grep -q . "/proc/$started/task/$started/children"
     child=$(tr -d ' ' <"/proc/$started/task/$started/children")
     wait_for grep -q '^State:.Z' "/proc/$child/status"
@@ -48,9 +48,7 @@ same_sleeps() {
 }
 
 @test "threads whose exit the kernel has skipped are in the table" {
-    command -v offcpusnoop >/dev/null || lacks 'offcpusnoop was not built'
     start offcpu-target threads=3
-    runs_here offcpusnoop -q -p "$started" -o probed 0.1 || lacks "no BPF here: $(cat err)"
     export FAULT_IN=offcpusnoop FAULT_CALL=bpf FAULT=skip FAULT_NTH=1 FAULT_PROGRAM=on_exit FAULT_MARK=skipped
     LD_PRELOAD=$FAULTS begin tracing offcpusnoop -p "$started"
     echo >&"$go"

@@ -6,6 +6,10 @@
 load helpers
 load faults
 
+setup_file() {
+    needs_to_run offwaketime -q -p $$ -o probed 1
+}
+
 teardown() {
     [ -z "${started:-}" ] || kill "$started" 2>/dev/null || true
 }
@@ -34,17 +38,13 @@ same_sleep() {
 }
 
 @test "offwaketime prints what is blocked, or says what is wrong" {
-    command -v offwaketime >/dev/null || lacks 'offwaketime was not built'
     block
-    runs_here offwaketime -q -f -p "$started" -o probed 1 || lacks "no BPF here: $(cat err)"
     for fault in $BEGINNING; do
         BEFORE=sleep_twice CMP=same_sleep NEVER='fork waitpid poll' each_fault any "$fault" 'offwaketime -p $started'
     done
 }
 
 @test "what libbpf and the kernel say of a BPF program that is refused is printed" {
-    command -v offwaketime >/dev/null || lacks 'offwaketime was not built'
-    runs_here offwaketime -q -o probed 0.1 || lacks "no BPF here: $(cat err)"
     # which call loads a program depends on libbpf
     for FAULT_NTH in $(seq 60); do
         (export FAULT_IN=offwaketime FAULT_CALL=bpf FAULT=$EPERM FAULT_NTH LD_PRELOAD=$FAULTS

@@ -3,14 +3,9 @@
 # bats file_tags=plain,long
 
 load helpers
+load builds
 
 TRACE=/dev/shm/mktrace_trace.pid$$
-
-setup() {
-    enter
-    # the build may be one with other options
-    [ "$BIN" = "$ROOT/build" ] || not_for_this_build 'it makes builds of its own'
-}
 
 teardown() {
     kill_left writer

@@ -3,12 +3,7 @@
 # bats file_tags=plain,long
 
 load helpers
-
-setup() {
-    enter
-    # once is enough
-    [ "$BIN" = "$ROOT/build" ] || not_for_this_build 'it makes builds of its own'
-}
+load builds
 
 # Builds the filters with these settings into other/, as binaries that need no library. What tells processors and C libraries
 # apart is the same in code that is not optimized.

@@ -3,14 +3,9 @@
 # bats file_tags=slow,plain,long
 
 load helpers
+load builds
 
 VERSION=$(sed -n 's/^VERSION := //p' "$ROOT/Makefile")
-
-setup() {
-    enter
-    # packages are built with options of their own
-    [ "$BIN" = "$ROOT/build" ] || not_for_this_build 'it makes builds of its own'
-}
 
 # The same as a commit that can be released.
 commit_to() { # FOLDER [TOOL...]

@@ -934,15 +934,6 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     done
 }
 
-@test "options come before, between and after the operands" {
-    slow_host
-    trace-report -q trace probes >want
-    trace-report trace -q probes | diff want -
-    trace-report trace probes -q | diff want -
-    mv trace ./--quiet
-    trace-report -- --quiet probes | grep '^  trace-dump ./--quiet '
-}
-
 @test "operands that are something else" {
     slow_host
     gzip -k trace probes
