@@ -87,6 +87,12 @@ is_stranger() { # PID
     ! setpriv --reuid 65534 --regid 65534 --clear-groups bash -c "kill -0 $1" 2>/dev/null
 }
 
+# Checks that a recorder has given up all capabilities, and is such a user.
+has_given_up() { # PID
+    equal "$(sed -n 's/^Cap\(Inh\|Prm\|Eff\|Amb\):[[:space:]]*0*$/\1/p' "/proc/$1/status" | tr '\n' ' ')" 'Inh Prm Eff Amb '
+    is_stranger "$1"
+}
+
 has_sanitizers() {
     grep -q -e -fsanitize=address "$BIN/flags"
 }
@@ -286,6 +292,16 @@ end() { # [STATUS]
     recorder=
 }
 
+# Starts a recorder for a second, and checks that it takes no less.
+lasts_a_second() { # COMMAND...
+    local begin
+    begin=$(uptime_ms)
+    "$@"
+    wait_for test ! -e "/proc/$recorder"
+    end 0
+    [ $(($(uptime_ms) - begin)) -ge 1000 ]
+}
+
 # Whether this kernel is of that version or newer.
 is_since() { # VERSION
     [ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]
@@ -346,6 +362,13 @@ object() { # ID VALUE MEMBER US TPOINT [US TPOINT]...
         entry "$1" "$2" "$id" "$us" "$value" ${member:+"$member"}
         shift 2
     done
+}
+
+# Writes an owner's record into the trace $TRACE as SPDK does, at its place, as mktrace --places says it.
+register() { # ID TSC DESCRIPTION
+    # shellcheck disable=SC2059 # it is made of the number
+    { printf "\\x$(printf %x "$2")\0\0\0\0\0\0\0\1"; printf '%s\0' "$3"; } |
+        dd of="$TRACE" bs=4096 iflag=fullblock oflag=seek_bytes seek=$((owners + owner_size * $1)) conv=notrunc status=none
 }
 
 # Lines of several objects in the order of time; those of one time in the order of the objects.

@@ -355,11 +355,6 @@ written() {
 @test "-O -F prints owners as they are registered or change, and ends as -F does" {
     for layout in G4 G5 G6; do
         write_slowly "$layout" 1024
-        register() { # ID TSC DESCRIPTION
-            # shellcheck disable=SC2059 # it is made of the number
-            { printf "\\x$(printf %x "$2")\0\0\0\0\0\0\0\1"; printf '%s\0' "$3"; } |
-                dd of="$TRACE" bs=4096 iflag=fullblock oflag=seek_bytes seek=$((owners + owner_size * $1)) conv=notrunc status=none
-        }
         register 300 16 '10.0.0.1:1'
         follow -O "$TRACE"
         wait_for grep -q '"10.0.0.1:1"' followed

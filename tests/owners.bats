@@ -28,13 +28,6 @@ make_trace() { # LAYOUT
     eval "$(mktrace --places -l "$1" -n 8 lines.of.trace)"
 }
 
-# Writes an owner's record as SPDK does.
-register() { # ID TSC DESCRIPTION
-    # shellcheck disable=SC2059 # it is made of the number
-    { printf "\\x$(printf %x "$2")\0\0\0\0\0\0\0\1"; printf '%s\0' "$3"; } |
-        dd of="$TRACE" bs=4096 iflag=fullblock oflag=seek_bytes seek=$((owners + owner_size * $1)) conv=notrunc status=none
-}
-
 # Whether so many events are recorded.
 has_events() { # N
     [ "$(grep -c ^nvmf lines)" -ge "$1" ]
