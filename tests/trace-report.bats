@@ -18,6 +18,17 @@ section() { # START
     awk -v start="$1" 'index($0, start) == 1 { inside = 1 } !NF { inside = 0 } inside' page
 }
 
+# What a trace of N connections defines, whose requests have two states.
+connections() { # N
+    echo '{"layout":"any","tsc_rate":1000000000}'
+    local i
+    for ((i = 1; i <= $1; i++)); do
+        echo "{\"id\":$i,\"poller\":\"t0$i\",\"tsc\":1,\"description\":\"10.0.0.$i:5000 nqn.s 10.0.0.9:4420 qid:1\"}"
+    done
+    echo '{"tpoint":"TCP_REQ_NEW","id":80,"owner_type":"t","object_type":"r","new_object":true}'
+    echo '{"tpoint":"TCP_REQ_COMPLETED","id":87,"owner_type":"t","object_type":"r","new_object":false}'
+}
+
 @test "the cause is near the top, with a command that works" {
     slow_host
     trace-report trace probes >page
@@ -368,12 +379,8 @@ two_bdevs() {
             }
         }' | sort -t : -n -k 2 >entries
     {
-        printf '%s\n' '{"layout":"any","tsc_rate":1000000000}' \
-            '{"id":1,"poller":"t01","tsc":1,"description":"10.0.0.1:5000 nqn.s 10.0.0.9:4420 qid:1"}' \
-            '{"id":2,"poller":"t02","tsc":1,"description":"10.0.0.2:5000 nqn.s 10.0.0.9:4420 qid:1"}' \
-            '{"id":3,"poller":"b03","tsc":1,"description":"bdev_Slow"}' '{"id":4,"poller":"b04","tsc":1,"description":"bdev_Fast"}' \
-            '{"tpoint":"TCP_REQ_NEW","id":80,"owner_type":"t","object_type":"r","new_object":true}' \
-            '{"tpoint":"TCP_REQ_COMPLETED","id":87,"owner_type":"t","object_type":"r","new_object":false}' \
+        connections 2
+        printf '%s\n' '{"id":3,"poller":"b03","tsc":1,"description":"bdev_Slow"}' '{"id":4,"poller":"b04","tsc":1,"description":"bdev_Fast"}' \
             '{"tpoint":"BDEV_IO_START","id":100,"owner_type":"b","object_type":"i","new_object":true,"args":[{"name":"type","type":"int","size":8},{"name":"ctx","type":"ptr","size":8},{"name":"offset","type":"int","size":8},{"name":"qd","type":"int","size":4}]}' \
             '{"tpoint":"BDEV_IO_DONE","id":101,"owner_type":"b","object_type":"i","new_object":false}'
         sed 's/"b1"/"b3"/; s/"b2"/"b4"/' entries
@@ -692,11 +699,7 @@ some_slow() { # SLOW [HOSTS]
             for (i = 0; i < slow; i++) request(3000 + i, 30000 + 6000 * i, 5000, 1)
         }' >requests
     {
-        printf '%s\n' '{"layout":"any","tsc_rate":1000000000}' \
-            '{"id":1,"poller":"t01","tsc":1,"description":"10.0.0.1:5000 nqn.s 10.0.0.9:4420 qid:1"}' \
-            '{"id":2,"poller":"t02","tsc":1,"description":"10.0.0.2:5000 nqn.s 10.0.0.9:4420 qid:1"}' \
-            '{"tpoint":"TCP_REQ_NEW","id":80,"owner_type":"t","object_type":"r","new_object":true}' \
-            '{"tpoint":"TCP_REQ_COMPLETED","id":87,"owner_type":"t","object_type":"r","new_object":false}'
+        connections 2
         sort -n -k 1 -k 2 requests | cut -d ' ' -f 3-
     } | mktrace >trace
 }
@@ -715,10 +718,7 @@ not_read() {
             for (i = 210; i <= 400; i++) { line(i, 100 * i, "TCP_REQ_NEW"); line(i, 100 * i + 5, "TCP_REQ_COMPLETED", 5) }
         }' >lines
     {
-        printf '%s\n' '{"layout":"any","tsc_rate":1000000000}' \
-            '{"id":1,"poller":"t01","tsc":1,"description":"10.0.0.1:5000 nqn.s 10.0.0.9:4420 qid:1"}' \
-            '{"tpoint":"TCP_REQ_NEW","id":80,"owner_type":"t","object_type":"r","new_object":true}' \
-            '{"tpoint":"TCP_REQ_COMPLETED","id":87,"owner_type":"t","object_type":"r","new_object":false}'
+        connections 1
         cat lines
     } | mktrace >folder/trace.bin
     local end
@@ -744,12 +744,8 @@ not_read() {
 @test "the slowest are those that took longest, also in their replies" {
     # of the second host a slow one, and one whose reply takes longer; and an I/O of the target itself
     {
-        printf '%s\n' '{"layout":"any","tsc_rate":1000000000}' \
-            '{"id":1,"poller":"t01","tsc":1,"description":"10.0.0.1:5000 nqn.s 10.0.0.9:4420 qid:1"}' \
-            '{"id":2,"poller":"t02","tsc":1,"description":"10.0.0.2:5000 nqn.s 10.0.0.9:4420 qid:1"}' \
-            '{"tpoint":"TCP_REQ_NEW","id":80,"owner_type":"t","object_type":"r","new_object":true}' \
-            '{"tpoint":"TCP_REQ_TRANSFER_C2H","id":86,"owner_type":"t","object_type":"r","new_object":false}' \
-            '{"tpoint":"TCP_REQ_COMPLETED","id":87,"owner_type":"t","object_type":"r","new_object":false}' \
+        connections 2
+        printf '%s\n' '{"tpoint":"TCP_REQ_TRANSFER_C2H","id":86,"owner_type":"t","object_type":"r","new_object":false}' \
             '{"id":3,"poller":"b03","tsc":1,"description":"bdev_Own"}' \
             '{"tpoint":"BDEV_IO_START","id":100,"owner_type":"b","object_type":"i","new_object":true}' \
             '{"tpoint":"BDEV_IO_DONE","id":101,"owner_type":"b","object_type":"i","new_object":false}' \
@@ -1002,10 +998,8 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
 
 @test "of a wait with very many entries, it says of how many whom they were for is known" {
     {
-        printf '%s\n' '{"layout":"any","tsc_rate":1000000000}' \
-            '{"tpoint":"TCP_REQ_NEW","id":80,"owner_type":"t","object_type":"r","new_object":true}' \
-            '{"tpoint":"TCP_REQ_COMPLETED","id":87,"owner_type":"t","object_type":"r","new_object":false}' \
-            '{"tpoint":"POLL","id":90,"owner_type":"t","new_object":false}' \
+        connections 0
+        printf '%s\n' '{"tpoint":"POLL","id":90,"owner_type":"t","new_object":false}' \
             '{"tsc":1000,"us":0.000,"lcore":0,"tpoint":"TCP_REQ_NEW","poller":"t1","object":{"id":"r0","value":"0x10"}}'
         awk 'BEGIN { for (i = 1; i <= 80000; i++)
             printf "{\"tsc\":%d,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"POLL\",\"poller\":\"t2\"}\n", 1000 + i * 1000, i }'
@@ -1279,13 +1273,7 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
 
 @test "what lcores did, and what the one with the longest silence waited for" {
     mkdir folder
-    cat >lines <<'L'
-{"layout":"any","tsc_rate":1000000000}
-{"id":1,"poller":"t01","tsc":1,"description":"10.0.0.1:5000 nqn.s 10.0.0.9:4420 qid:1"}
-{"id":2,"poller":"t02","tsc":1,"description":"10.0.0.2:5000 nqn.s 10.0.0.9:4420 qid:1"}
-{"tpoint":"TCP_REQ_NEW","id":80,"owner_type":"t","object_type":"r","new_object":true}
-{"tpoint":"TCP_REQ_COMPLETED","id":87,"owner_type":"t","object_type":"r","new_object":false}
-L
+    connections 2 >lines
     while read -r us lcore tpoint owner value; do
         echo "{\"tsc\":${us}000,\"lcore\":$lcore,\"tpoint\":\"$tpoint\",\"poller\":\"$owner\",\"object\":{\"value\":\"$value\"}}"
     done >>lines <<'L'
