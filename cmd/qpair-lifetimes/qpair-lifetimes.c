@@ -20,11 +20,11 @@
 
 #include "cli.h"
 #include "count.h"
-#include "interactive.h"
 #include "io.h"
 #include "lines.h"
 #include "out.h"
 #include "pairing.h"
+#include "progress.h"
 
 /* How many events may be sorted together while lines keep coming. */
 enum { BATCH = 4096 };

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "cells.h"
-#include "interactive.h"
 #include "json.h"
 #include "lines.h"
 #include "mem.h"
 #include "number.h"
+#include "progress.h"
 
 /* The order of two JSON strings by their bytes, with the quote that ends them. */
 static int compare_strings(struct slice a, struct slice b)

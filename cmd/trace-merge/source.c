@@ -11,6 +11,7 @@
 #include "mem.h"
 
 enum {
+	NS = 1000000000,
 	RATE_NS = 2000000,     /* of the trace, so that the rounding of its times is a millionth */
 	RATE_BYTES = 1 << 20,  /* read for the rate at most */
 	TAIL_BYTES = 64 << 10, /* at the end of a file, searched for its last line */
@@ -211,6 +212,38 @@ uint64_t source_age(struct source *s)
 {
 	forget_arrivals(s);
 	return clock_ms() - s->arrivals[s->first_arrival].ms;
+}
+
+bool rate_between(struct rate_point a, struct rate_point b, struct rate_range *range)
+{
+	unsigned __int128 ticks = (unsigned __int128)(b.tsc - a.tsc) * NS, low, high;
+	uint64_t ns = (uint64_t)b.ns - a.ns;
+
+	if (b.tsc <= a.tsc || b.ns <= a.ns || ns < 2)
+		return false;
+	/* each of the times is rounded by at most half a nanosecond */
+	low = ticks / (ns + 1) + 1;
+	high = ticks / (ns - 1);
+	if (high > UINT64_MAX)
+		return false;
+	*range = (struct rate_range){low, high};
+	return low <= high;
+}
+
+uint64_t rate_roundest(struct rate_range range)
+{
+	uint64_t roundest = range.low, unit = 1;
+
+	while (range.high / unit >= 10) {
+		uint64_t multiple;
+
+		unit *= 10;
+		multiple = (range.low + unit - 1) / unit * unit;
+		if (multiple > range.high || multiple < range.low)
+			break;
+		roundest = multiple;
+	}
+	return roundest;
 }
 
 /* The rate from the first line and the last later one in the text; *last: the time of that one. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "draw.h"
 
-#include "interactive.h"
 #include "livenames.h"
 #include "number.h"
+#include "progress.h"
 
 /* Kinds of rows: the types of objects, then these. */
 enum { ROWS_OFF_CPU = LIFECYCLE_TYPES, ROWS_INTERRUPTS };

@@ -6,6 +6,33 @@
 
 #include "terminal.h"
 
+int64_t stamp_since(struct stamp *s, uint64_t ns)
+{
+	if (!s->first_ns)
+		s->first_ns = ns;
+	return ns - s->first_ns;
+}
+
+static uint64_t ticks_of(struct stamp *s, uint64_t ns)
+{
+	return s->ticks ? ticks_at(s->ticks, ns) : ns;
+}
+
+void stamp_json(struct stamp *s, struct out *out, uint64_t ns)
+{
+	int64_t since = stamp_since(s, ns);
+
+	out_text(out, "{\"tsc\":");
+	out_u64(out, ticks_of(s, ns));
+	out_text(out, since < 0 ? ",\"us\":-" : ",\"us\":");
+	out_us(out, since < 0 ? -since : since);
+	if (s->wall) {
+		out_text(out, ",\"time\":\"");
+		out_commit(out, wall_write(&s->text, out_room(out, WALL_ROOM), ticks_wall(s->wall, ns)));
+		out_char(out, '"');
+	}
+}
+
 static char *put_blanks(char *to, int n)
 {
 	return n > 0 ? (char *)memset(to, ' ', n) + n : to;
@@ -84,12 +111,6 @@ static void fit(struct livelines *c, const struct column *columns, size_t n)
 		c->comm = comm;
 }
 
-static void put_plain(struct livelines *c, const struct column *columns, size_t n, bool heads)
-{
-	columns_tabs(c->out, c->stamp.wall ? '\t' : 0, columns, n, heads);
-	out_char(c->out, '\n');
-}
-
 void livelines_heading(struct livelines *c, const struct column *columns, size_t n)
 {
 	bool is_first = true;
@@ -97,7 +118,8 @@ void livelines_heading(struct livelines *c, const struct column *columns, size_t
 	c->plain = c->out->fd != STDOUT_FILENO || terminal_open().plain;
 	if (c->plain) {
 		out_text(c->out, c->stamp.wall ? "time" : "");
-		put_plain(c, columns, n, true);
+		columns_tabs(c->out, c->stamp.wall ? '\t' : 0, columns, n, true);
+		out_char(c->out, '\n');
 		return;
 	}
 	fit(c, columns, n);
@@ -134,7 +156,6 @@ static void put_columns(struct livelines *c, const struct column *columns, size_
 		else
 			put_value(out, value, width);
 	}
-	out_char(out, '\n');
 }
 
 /* Writes the JSON object only. */
@@ -146,7 +167,7 @@ static void write_object(struct livelines *c, const struct column *columns, size
 		struct column column = columns[i];
 
 		if (column.value.kind == COLUMN_TICKS)
-			column.value = columns_number(stamp_tsc(&c->stamp, column.value.number));
+			column.value = columns_number(ticks_of(&c->stamp, column.value.number));
 		before = columns_members(c->out, before, &column, 1);
 	}
 	out_text(c->out, before == '{' ? "{}" : "}");
@@ -154,15 +175,12 @@ static void write_object(struct livelines *c, const struct column *columns, size
 
 void livelines_line(struct livelines *c, const struct column *columns, size_t n)
 {
-	if (c->plain) {
-		put_plain(c, columns, n, false);
-		return;
-	}
-	if (!c->json) {
+	if (c->json)
+		write_object(c, columns, n);
+	else if (c->plain)
+		columns_tabs(c->out, c->stamp.wall ? '\t' : 0, columns, n, false);
+	else
 		put_columns(c, columns, n);
-		return;
-	}
-	write_object(c, columns, n);
 	out_char(c->out, '\n');
 }
 
@@ -170,14 +188,13 @@ void livelines_event(struct livelines *c, uint64_t ns, unsigned cpu, const char 
 		     size_t n)
 {
 	if (!c->json) {
-		stamp_column(&c->stamp, c->out, ns);
-		if (c->plain) {
-			put_plain(c, columns, n, false);
-			return;
+		if (c->stamp.wall) {
+			char *room = out_room(c->out, WALL_ROOM);
+
+			out_commit(c->out, wall_write_local(&c->stamp.text, room, ticks_wall(c->stamp.wall, ns)));
+			out_text(c->out, c->plain ? "" : " ");
 		}
-		if (c->stamp.wall)
-			out_char(c->out, ' ');
-		put_columns(c, columns, n);
+		livelines_line(c, columns, n);
 		return;
 	}
 	/* before the args, some of which are earlier times: so the same readings of the clocks convert all of them */

@@ -19,10 +19,10 @@
 
 #include "cli.h"
 #include "command.h"
+#include "livelines.h"
 #include "lost.h"
 #include "out.h"
 #include "privilege.h"
-#include "stamp.h"
 #include "ticks.h"
 
 struct bpf_map;

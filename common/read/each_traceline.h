@@ -5,9 +5,9 @@
  */
 #pragma once
 
-#include "interactive.h"
 #include "lines.h"
 #include "out.h"
+#include "progress.h"
 #include "traceline.h"
 #include "unpack.h"
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "count.h"
-#include "interactive.h"
 #include "io.h"
+#include "progress.h"
 
 bool joining_share_stdin(const struct joining *j, const char *path)
 {
