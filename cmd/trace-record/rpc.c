@@ -250,5 +250,4 @@ void rpc_close(struct rpc *rpc)
 {
 	io_close(&rpc->fd);
 	out_close(&rpc->reply);
-	rpc->reply = (struct out){.fd = OUT_MEMORY};
 }

@@ -80,7 +80,6 @@ void watch_close(struct watch *w)
 {
 	io_close(&w->fd);
 	out_close(&w->line);
-	w->line = (struct out){.fd = OUT_MEMORY};
 }
 
 void incident_clear(struct incident *incident)

@@ -2,42 +2,30 @@
 #include "libraries.h"
 
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "child.h"
+#include "io.h"
+
 /* Runs the dynamic linker to list libraries. Returns the pipe to read, or NULL with errno. */
-static FILE *list_libraries(const char *linker, const char *path, pid_t *pid)
+static FILE *list_libraries(struct child *child, const char *linker, const char *path)
 {
-	int fds[2], error;
-	FILE *list;
+	char *const argv[] = {(char *)linker, "--list", (char *)path, NULL};
+	FILE *list = NULL;
+	int ends[2];
 
-	if (pipe2(fds, O_CLOEXEC) != 0)
+	if (pipe2(ends, O_CLOEXEC) != 0)
 		return NULL;
-	list = fdopen(fds[0], "r");
-	*pid = list ? fork() : -1;
-	if (*pid == 0) {
-		int null = open("/dev/null", O_RDWR);
-
-		if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(fds[1], STDOUT_FILENO) < 0 ||
-		    dup2(null, STDERR_FILENO) < 0)
-			_exit(127);
-		execl(linker, linker, "--list", path, NULL);
-		_exit(127);
-	}
-	error = errno;
-	close(fds[1]);
-	if (*pid > 0)
-		return list;
-	if (list)
-		fclose(list);
-	else
-		close(fds[0]);
-	errno = error;
-	return NULL;
+	if (child_start(child, linker, argv, &(struct child_setup){-1, ends[1], -1, -1, 0}) == 0)
+		list = fdopen(ends[0], "r");
+	io_close(&ends[1]);
+	if (!list)
+		io_close(&ends[0]);
+	return list;
 }
 
 /* Cuts the path out of a line: NAME => PATH (ADDRESS), or PATH (ADDRESS). NULL: the line has no path. */
@@ -55,11 +43,11 @@ static char *library_path(char *line)
 
 static int add_libraries(struct target *t, const char *linker, const char *path)
 {
-	pid_t pid, waited;
-	FILE *list = list_libraries(linker, path, &pid);
+	struct child child;
+	FILE *list = list_libraries(&child, linker, path);
 	char *line = NULL;
 	size_t cap = 0;
-	int result = 0, status;
+	int result = 0;
 
 	if (!list) {
 		warn("%s", linker);
@@ -78,9 +66,8 @@ static int add_libraries(struct target *t, const char *linker, const char *path)
 	}
 	free(line);
 	fclose(list);
-	while ((waited = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
-		;
-	if (waited == pid && (!WIFEXITED(status) || WEXITSTATUS(status)))
+	child_wait(&child);
+	if (child.status)
 		warnx("%s: its dynamic linker %s does not list its libraries: probes in these are not found", path,
 		      linker);
 	return result;
