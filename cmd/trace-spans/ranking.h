@@ -7,12 +7,13 @@
 struct ranking {
 	uint64_t max; /* how many are stored; 0: all */
 	uint64_t added;
+	uint64_t least;      /* a smaller key is not among the largest so far */
 	const char *between; /* two texts that are written */
 	struct ranking_text {
 		uint64_t key;
 		uint64_t order; /* of equal keys, the one that was added first is the larger one */
 		struct slice text;
-	} * all; /* a heap, the smallest on top */
+	} * all; /* at most twice as many */
 	size_t n, cap;
 };
 
