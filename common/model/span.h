@@ -76,7 +76,7 @@ struct span {
 
 	/* the caller's */
 	uint32_t connection; /* MAP_NONE: not known */
-	uint32_t above;      /* of group.h: values of the span above it; MAP_NONE: none */
+	uint32_t above;      /* of group.h: the group of the span above it; MAP_NONE: none */
 	struct out kept;     /* bytes; empty when the span starts */
 	void *tool;          /* see store.tool_size */
 };

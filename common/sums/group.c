@@ -5,17 +5,18 @@
 
 #include "json.h"
 #include "mem.h"
-#include "table.h"
 
 void group_start(struct group *group, const char *const *names, size_t n, struct intern *texts, uint32_t max)
 {
 	*group = (struct group){.n = n, .texts = texts, .max = max, .scratch.fd = OUT_MEMORY};
 	group->keys = mem_array(n, sizeof(*group->keys));
-	group->tuple = mem_array(n, sizeof(*group->tuple));
 	for (size_t i = 0; i < n; i++) {
 		struct slice name = slice_of(names[i]);
 
-		group->keys[i] = (struct group_key){.name = name, .host = slice_is(name, "host")};
+		out_json(out_start(&group->text), name);
+		out_char(&group->text, ':');
+		group->keys[i] = (struct group_key){
+			.name = name, .head = mem_slice(out_contents(&group->text)), .host = slice_is(name, "host")};
 		/* a trace may well have none */
 		group->keys[i].found = group->keys[i].host;
 		group->has_io |= spanline_is_io(name);
@@ -42,106 +43,49 @@ static struct slice find_host(struct group *group, struct connections *connectio
 	return out_contents(&group->scratch);
 }
 
-/* Sets *number to that of a value, and to MAP_NONE if it is null. False if it is too long, or there are too many. */
-static bool add_value(struct group *group, struct slice value, uint32_t *number)
+/* Adds a key and its value for a span: what it does not say is that of the span above it. */
+static void add_value(struct group *group, struct group_key *key, struct slice value, uint32_t above)
 {
-	*number = MAP_NONE;
-	if (!value.n || slice_is(value, "null"))
-		return true;
-	if (value.n <= GROUP_MAX)
-		*number = intern_add_below(&group->values, value, group->max);
-	return *number != MAP_NONE;
-}
+	struct out *text = &group->text;
 
-static uint32_t add_tuple(struct group *group)
-{
-	struct slice bytes = {(const char *)group->tuple, group->n * sizeof(*group->tuple)};
-
-	/* MAP_NONE plus 1 is 0 */
-	if (group->n == 1)
-		return group->tuple[0] + 1;
-	return intern_add_below(&group->tuples, bytes, group->max);
-}
-
-/* The value of a key in a tuple; MAP_NONE: null. */
-static uint32_t value_of(const struct group *group, uint32_t tuple, size_t key)
-{
-	uint32_t value = MAP_NONE;
-
-	if (tuple != MAP_NONE && group->n == 1)
-		value = tuple - 1;
-	else if (tuple != MAP_NONE)
-		memcpy(&value, group->tuples.all[tuple].p + key * sizeof(value), sizeof(value));
-	return value;
-}
-
-/* The tuple of a span: what it does not say is that of the span above it. MAP_NONE: it does not fit. */
-static uint32_t tuple_of(struct group *group, struct connections *connections, const struct spans *spans,
-			 const struct span *s)
-{
-	bool fits = true;
-
-	spanfill_span(&group->fill, spans, connections, s);
-	if (group->has_io)
-		spanfill_io(&group->fill, spans, s);
-	for (size_t i = 0; i < group->n; i++) {
-		struct group_key *key = &group->keys[i];
-		struct slice value = key->host ? find_host(group, connections, s)
-					       : spanline_value(&group->fill.line, key->name, &group->scratch);
-
-		key->found |= value.n != 0;
-		fits &= add_value(group, value, &group->tuple[i]);
-		if (group->tuple[i] == MAP_NONE)
-			group->tuple[i] = value_of(group, s->above, i);
-	}
-	return fits ? add_tuple(group) : MAP_NONE;
-}
-
-/* The number of the text of a tuple. */
-static uint32_t text_of(struct group *group, uint32_t tuple)
-{
-	uint32_t *number = table_at(group->text_of, group->num_texts, group->cap_texts, tuple);
-	struct out *text = &group->scratch;
-
-	if (*number)
-		return *number - 1;
-	text->len = 0;
-	for (size_t i = 0; i < group->n; i++) {
-		uint32_t value = value_of(group, tuple, i);
-
-		out_char(text, i ? ',' : '{');
-		out_json(text, group->keys[i].name);
-		out_char(text, ':');
-		out_slice(text, value == MAP_NONE ? slice_of("null") : group->values.all[value]);
-	}
-	out_char(text, '}');
-	if (text->len > GROUP_MAX)
-		return MAP_NONE;
-	*number = intern_add_below(group->texts, out_contents(text), group->max) + 1;
-	return *number - 1;
+	key->found |= value.n != 0;
+	if ((!value.n || slice_is(value, "null")) && above != MAP_NONE)
+		value = json_member(group->texts->all[above], key->name);
+	out_char(text, text->len ? ',' : '{');
+	out_slice(text, key->head);
+	out_slice(text, value.n ? value : slice_of("null"));
 }
 
 uint32_t group_of(struct group *group, struct connections *connections, const struct spans *spans, const struct span *s)
 {
-	uint32_t tuple, number;
+	uint32_t number = MAP_NONE;
 
 	if (!group->n)
 		return 0;
 	group->any = true;
-	tuple = tuple_of(group, connections, spans, s);
-	number = tuple == MAP_NONE ? MAP_NONE : text_of(group, tuple);
+	group->text.len = 0;
+	spanfill_span(&group->fill, spans, connections, s);
+	if (group->has_io)
+		spanfill_io(&group->fill, spans, s);
+	for (struct group_key *key = group->keys; key < group->keys + group->n; key++)
+		add_value(group, key,
+			  key->host ? find_host(group, connections, s)
+				    : spanline_value(&group->fill.line, key->name, &group->scratch),
+			  s->above);
+	out_char(&group->text, '}');
+	if (group->text.len <= GROUP_MAX)
+		number = intern_add_below(group->texts, out_contents(&group->text), group->max);
 	for (struct span *child = s->child; child; child = child->next)
-		child->above = number == MAP_NONE ? MAP_NONE : tuple;
+		child->above = number;
 	return number;
 }
 
 void group_free(struct group *group)
 {
+	for (size_t i = 0; i < group->n; i++)
+		free((char *)group->keys[i].head.p);
 	free(group->keys);
-	free(group->tuple);
-	free(group->text_of);
-	intern_free(&group->values);
-	intern_free(&group->tuples);
+	out_close(&group->text);
 	spanfill_free(&group->fill);
 	out_close(&group->scratch);
 }

@@ -11,9 +11,9 @@
 enum { GROUP_MAX = 4 << 10 };
 
 struct group_key {
-	struct slice name;
-	bool host;  /* the NQN of the host, whose name may change, else its name */
-	bool found; /* an object so far had it */
+	struct slice name, head; /* head: it in JSON, with a colon */
+	bool host;               /* the NQN of the host, whose name may change, else its name */
+	bool found;              /* an object so far had it */
 };
 
 struct group {
@@ -23,14 +23,8 @@ struct group {
 	bool has_io;          /* some keys are of io */
 	struct intern *texts; /* of all groups; the only one is empty if there are no keys */
 	uint32_t max;         /* number of them */
-	struct intern values; /* of keys, as JSON */
-	/* numbers of values, one for each key, MAP_NONE: null; of one key the tuple is that number plus 1 */
-	struct intern tuples;
-	uint32_t *text_of; /* by tuple: its number in texts plus 1; 0: not made so far */
-	size_t num_texts, cap_texts;
 	struct spanfill fill; /* of the latest span; sums.c's as well */
-	uint32_t *tuple;      /* scratch, as is this: */
-	struct out scratch;
+	struct out text, scratch;
 };
 
 /* The names and texts must outlive the group. */
