@@ -25,7 +25,7 @@ struct means means_of(const struct tally_set *set)
 	}
 	m.layers[means_largest(&m)] += left;
 	for (unsigned i = 0; i < OVERLAPS; i++)
-		m.overlaps[i] = mean(slow->overlaps[i], fast->overlaps[i], slow->n);
+		m.overlaps[i] = mean(slow->facts[fact_overlaps[i]], fast->facts[fact_overlaps[i]], slow->n);
 	return m;
 }
 

@@ -20,14 +20,10 @@ struct measure {
 /* The request of the latest ledger_request(). */
 static void add_times(struct tally_times *times, const struct ledger *l, const struct request *q)
 {
-	const struct request_facts *facts = requests_facts(l->requests, q);
-
 	times->n++;
 	times->life += q->life;
 	for (unsigned i = 0; i < LAYERS; i++)
 		times->layers[i] += q->layers[i];
-	for (unsigned i = 0; i < OVERLAPS; i++)
-		times->overlaps[i] += facts->ns[fact_overlaps[i]];
 	for (unsigned i = 0; i < l->n; i++)
 		times->facts[tally_plain(l->entries[i].fact)] += l->entries[i].ns;
 }
@@ -105,8 +101,6 @@ static void add_fast(struct tally_times *fast, const struct tally_times *referen
 	fast->layers[largest] += left;
 	fast->life += life;
 	fast->n += reference->n;
-	for (unsigned i = 0; i < OVERLAPS; i++)
-		fast->overlaps[i] += scale(reference->overlaps[i], n, reference->n);
 	for (unsigned i = 0; i < FACTS; i++)
 		fast->facts[i] += scale(reference->facts[i], n, reference->n);
 }

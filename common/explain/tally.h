@@ -6,7 +6,6 @@
 #pragma once
 
 #include "ledger.h"
-#include "overlaps.h"
 #include "traits.h"
 
 /* Kinds of slow requests: most of those of a host, bdev or the like; some of them; all, so nothing can be compared. */
@@ -23,7 +22,7 @@ enum {
 /* Sums of n requests, in ns; those of the layers add up to that of their lives. */
 struct tally_times {
 	uint64_t n;
-	unsigned __int128 life, layers[LAYERS], overlaps[OVERLAPS], facts[FACTS];
+	unsigned __int128 life, layers[LAYERS], facts[FACTS];
 };
 
 /* The slow requests of a kind. */
