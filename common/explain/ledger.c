@@ -236,14 +236,14 @@ static uint64_t take_silence(struct rest *rest, uint64_t ns)
 }
 
 /* Takes the time of a fact that is measured in each request, which is proven. */
-static void divide_measured(struct ledger *l, struct rest *rest, enum fact fact, uint32_t of)
+static void divide_measured(struct ledger *l, struct rest *rest, enum fact fact)
 {
 	const struct fact_row *row = &fact_table[fact];
 	uint64_t ns = requests_facts(l->requests, rest->q)->ns[fact], first = take_with_waits(rest, row->first, ns);
 
-	add(l, fact, of, MAP_NONE, first, true);
+	add(l, fact, rest->q->bdev, MAP_NONE, first, true);
 	if (row->num_layers > 1)
-		add(l, row->second_as, of, MAP_NONE, take_with_waits(rest, row->second, ns - first), true);
+		add(l, row->second_as, rest->q->bdev, MAP_NONE, take_with_waits(rest, row->second, ns - first), true);
 }
 
 static void divide_held(struct ledger *l, struct rest *rest, enum fact fact, uint32_t first, unsigned n)
@@ -441,9 +441,8 @@ void ledger_request(struct ledger *l, const struct request *q)
 	divide_unread(l, &rest, facts);
 	/* what is innermost comes first */
 	for (unsigned i = FACTS_PROVEN; i--;)
-		divide_measured(l, &rest, fact_proven[i], q->bdev);
-	divide_measured(l, &rest, FACT_LEG, facts->last_leg);
-	divide_measured(l, &rest, FACT_DISK, q->bdev);
+		divide_measured(l, &rest, fact_proven[i]);
+	divide_measured(l, &rest, FACT_DISK);
 	for (unsigned i = 0; i < q->num_waits; i++)
 		divide_wait(l, &rest, &rest.waits[i]);
 	divide_rest(l, &rest);

@@ -2,7 +2,6 @@
 #include "measured.h"
 
 #include "json.h"
-#include "legs.h"
 
 /* Texts that are made: those that no other part of the model keeps. */
 enum { CHILDREN, REMOTE, STATES, SELF };
@@ -194,7 +193,6 @@ uint64_t measured_unread(struct measured *m, const struct span *s, struct slice 
 static void fill_waits(struct measured *m, const struct span *s)
 {
 	struct spanline *l = &m->fill.line;
-	struct legs_last last;
 
 	if (!m->explains || s->has_parent)
 		return;
@@ -204,11 +202,6 @@ static void fill_waits(struct measured *m, const struct span *s)
 	waits_find(&m->waits, &m->spans, s);
 	for (; l->num_waits < m->waits.num_waits; l->num_waits++)
 		fill_wait(m, &l->waits[l->num_waits], &m->waits.all[l->num_waits]);
-	if (!s->child || !legs_find_last(&m->spans, s, &last) || !last.ns)
-		return;
-	l->facts[FACT_LEG] = last.ns;
-	l->last_leg = spans_bdev(last.leg);
-	l->leg_after = spans_bdev(last.rival);
 }
 
 static void write_children(struct out *out, const struct spans *spans, const struct span *s)

@@ -197,7 +197,6 @@ static uint32_t add_facts(struct requests *r, const struct spanline *line)
 		any |= facts.ns[fact] = line->facts[fact];
 	if (!any)
 		return 0;
-	facts.last_leg = add_name(r, line->last_leg);
 	facts.unread_for = add_name(r, line->unread_for);
 	facts.ns[FACT_OFF_CPU] += unread.ns;
 	facts.num_off_cpu_by = line->off_cpu_by.n + (unread.ns > 0);
@@ -236,7 +235,7 @@ void requests_add(struct requests *r, const struct spanline *line, struct reques
 		return;
 	}
 	if (!r->num_facts)
-		*table_at(r->facts, r->num_facts, r->cap_facts, 0) = (struct request_facts){.last_leg = MAP_NONE};
+		*table_at(r->facts, r->num_facts, r->cap_facts, 0) = (struct request_facts){};
 	r->all = mem_room(r->all, r->n, &r->cap);
 	q = &r->all[r->n++];
 	*q = (struct request){.start = line->start - min_u64(line->start, line->unread),

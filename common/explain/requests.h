@@ -32,7 +32,6 @@ struct request_wait {
 struct request_facts {
 	uint64_t ns[FACTS];          /* as in spanline.h */
 	uint64_t queue;              /* the size of the one that it filled */
-	uint32_t last_leg;           /* of FACT_LEG, in names */
 	uint32_t off_cpu_by, irq_by; /* the first ones, in shares */
 	uint8_t num_off_cpu_by, num_irq_by;
 	/* its lcore worked for so long before it was read, and for whom: a name */

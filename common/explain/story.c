@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "digits.h"
-#include "legs.h"
 #include "mem.h"
 #include "palette.h"
 #include "sentences.h"
@@ -344,6 +343,21 @@ static bool is_in_tree(const struct span *s, const struct span *of)
 	return s;
 }
 
+/* Of the bdev I/Os beside this one that were in flight at the same time, the one that ends last; NULL: none was. */
+static const struct span *rival_of(const struct spans *spans, const struct span *s)
+{
+	const struct span *last = NULL;
+
+	for (const struct span *other = s->parent->child; other; other = other->next) {
+		uint64_t end = life_is_open(spans, other) ? UINT64_MAX : other->last;
+
+		if (other != s && spans_is_bdev_io(spans, other) && other->first < s->last && end > s->first &&
+		    (!last || (!life_is_open(spans, last) && end > last->last)))
+			last = other;
+	}
+	return last;
+}
+
 /* After the last entry of an I/O that has the leg in its tree: how long the others had ended by then. */
 static void put_leg(struct story *story, struct out *out, const struct waits_entry *e, const struct span *leg)
 {
@@ -351,7 +365,7 @@ static void put_leg(struct story *story, struct out *out, const struct waits_ent
 
 	if (e->state + 1 < s->n || !s->parent || !is_in_tree(leg, s) || life_is_open(story->spans, s))
 		return;
-	rival = legs_rival(story->spans, s);
+	rival = rival_of(story->spans, s);
 	if (!rival || rival->last > s->last || life_is_open(story->spans, rival) || !spans_bdev(s).n ||
 	    slice_equal(spans_bdev(s), spans_bdev(rival)))
 		return;

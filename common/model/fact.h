@@ -18,7 +18,7 @@ enum fact {
 	FACT_TARGET,
 	FACT_BELOW,
 	FACT_BDEV,
-	FACT_LEG, /* one of several bdevs below another, while the others had ended */
+	FACT_LEG, /* one of several bdevs below another */
 	FACT_DRIVE,
 	FACT_DISK, /* disk I/O below it was in flight */
 	FACT_REACTOR,

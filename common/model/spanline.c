@@ -224,21 +224,6 @@ static void read_waits(struct json *j, struct spanline *l)
 			json_skip(j);
 }
 
-static void read_last_leg(struct json *j, struct spanline *l)
-{
-	struct slice key;
-
-	for (json_object(j); json_key(j, &key);)
-		if (slice_is(key, "leg"))
-			read_string(j, &l->last_leg);
-		else if (slice_is(key, "us"))
-			read_ns(j, &l->facts[FACT_LEG]);
-		else
-			json_skip(j);
-	if (!l->last_leg.n)
-		l->facts[FACT_LEG] = 0;
-}
-
 /* How values are written, and read. Unless "always", one that is 0 or empty is left out. */
 enum key_kind {
 	U64, /* always */
@@ -257,8 +242,7 @@ enum key_kind {
 	BY,
 	COVERED,
 	WAITS,
-	PROVEN, /* stands for the names of these facts */
-	LAST_LEG
+	PROVEN /* stands for the names of these facts */
 };
 
 /* In the order of a span line. */
@@ -304,7 +288,6 @@ static const struct key {
 	{NULL, PROVEN, 0, false},
 	{"retries", U64_IF, AT(retries), true},
 	{"full_queue", U64_IF, AT(full_queue), false},
-	{"last_leg", LAST_LEG, 0, false},
 	{"args", RAW, AT(args), false},
 	{"admin", TRUE, AT(admin), false},
 	{"maybe_admin", TRUE, AT(maybe_admin), false},
@@ -376,9 +359,6 @@ static void read_value(struct json *j, struct spanline *l, const struct key *key
 		break;
 	case WAITS:
 		read_waits(j, l);
-		break;
-	case LAST_LEG:
-		read_last_leg(j, l);
 		break;
 	case PROVEN:
 		read_ns(j, &l->facts[proven_of(name)]);
@@ -598,19 +578,6 @@ static bool write_waits(struct out *out, const struct spanline *l)
 	return l->num_waits;
 }
 
-static bool write_last_leg(struct out *out, const struct spanline *l)
-{
-	out_text(out, "{\"leg\":");
-	put_string(out, l->last_leg);
-	if (l->leg_after.n) {
-		out_text(out, ",\"after\":");
-		put_string(out, l->leg_after);
-	}
-	put_us(out, ",\"us\":", l->facts[FACT_LEG]);
-	out_char(out, '}');
-	return l->facts[FACT_LEG];
-}
-
 /* Returns false if it has none; then what was written is of no use. */
 static bool write_value(struct out *out, const struct spanline *l, const struct key *key)
 {
@@ -655,8 +622,6 @@ static bool write_value(struct out *out, const struct spanline *l, const struct 
 		return write_covered(out, l);
 	case WAITS:
 		return write_waits(out, l);
-	case LAST_LEG:
-		return write_last_leg(out, l);
 	case PROVEN:
 		break;
 	}
@@ -738,8 +703,7 @@ bool spanline_is_deep(struct slice path)
 	struct slice name;
 	const struct key *row = cut_row(&path, &name);
 
-	return row && (row->kind == TREE || row->kind == STATES || row->kind == BY || row->kind == WAITS ||
-		       row->kind == LAST_LEG);
+	return row && (row->kind == TREE || row->kind == STATES || row->kind == BY || row->kind == WAITS);
 }
 
 void spanline_free(struct spanline *l)

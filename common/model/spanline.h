@@ -67,8 +67,7 @@ struct spanline {
 	struct slice unread_by, unread_for; /* what its reactor was off its CPU for; whom it worked for */
 	struct spanline_wait waits[SPANLINE_WAITS];
 	unsigned num_waits;
-	uint64_t retries, full_queue;     /* full_queue: the size of the one that it filled */
-	struct slice last_leg, leg_after; /* of FACT_LEG, and the one that ended before it */
+	uint64_t retries, full_queue; /* full_queue: the size of the one that it filled */
 	bool admin, maybe_admin, open, cut, torn, lost;
 
 	struct spanline_name *names;
