@@ -5,9 +5,6 @@
 
 #include "table.h"
 
-/* Instead of the size: of a request without its creation, which does not say what it was. Sizes are below. */
-enum { PART = 128 };
-
 static uint32_t class_of(struct compare *c, struct compare_key key)
 {
 	size_t n = c->num_classes;
@@ -22,12 +19,10 @@ static uint32_t class_of(struct compare *c, struct compare_key key)
 
 static struct compare_key key_of(const struct compare *c, const struct request *q)
 {
-	bool is_part = q->cut && q->type == MAP_NONE;
-
 	return (struct compare_key){
 		.family = q->family,
 		.type = q->type,
-		.size = is_part ? PART : requests_size(q),
+		.size = requests_size(q),
 		.connection = q->connection,
 		.bdev = q->bdev,
 		.leg = requests_has_legs(c->requests, q->bdev) ? q->leg : MAP_NONE,
@@ -45,7 +40,7 @@ static void find_classes(struct compare *c, bool against)
 		struct compare_key key = class->key;
 
 		/* connections and lcores of an earlier trace are others */
-		if (class->n >= FLOOR_EVENTS && key.size != PART && !against)
+		if (class->n >= FLOOR_EVENTS && !against)
 			continue;
 		class->n--;
 		key.connection = key.bdev = key.leg = key.lcore = MAP_NONE;
@@ -102,7 +97,7 @@ static void find_medians(struct compare *c, const struct ranks *ranks)
 	}
 }
 
-/* Classes of a type follow each other, sizes in ascending order. */
+/* Classes of a type and size follow each other. */
 static int by_size(const void *a, const void *b, void *context)
 {
 	const struct compare_class *classes = context;
@@ -115,47 +110,29 @@ static int by_size(const void *a, const void *b, void *context)
 	return (x->size > y->size) - (x->size < y->size);
 }
 
-static bool is_of_type(const struct compare_class *a, const struct compare_class *b)
+/* Compares n classes of a type and size with the fastest of them that has enough requests. */
+static void compare_alike(struct compare *c, const uint32_t *order, size_t n, uint64_t budget)
 {
-	return a->key.family == b->key.family && a->key.type == b->key.type;
-}
+	uint32_t fastest = MAP_NONE;
+	uint64_t all = 0;
 
-/* The fastest class of each size that has enough requests; MAP_NONE: none has. */
-static void find_fastest(uint32_t fastest[PART + 1], const struct compare *c, const uint32_t *order, size_t n)
-{
-	uint64_t all[PART + 1] = {};
-
-	memset(fastest, 0xff, (PART + 1) * sizeof(*fastest));
 	for (size_t i = 0; i < n; i++)
-		all[c->classes[order[i]].key.size] += c->classes[order[i]].n;
+		all += c->classes[order[i]].n;
 	for (size_t i = 0; i < n; i++) {
 		const struct compare_class *class = &c->classes[order[i]];
-		uint32_t *best = &fastest[class->key.size];
 
-		if (class->n >= FLOOR_EVENTS && class->n >= all[class->key.size] / FLOOR_PART &&
-		    (*best == MAP_NONE || class->median < c->classes[*best].median))
-			*best = order[i];
+		if (class->n >= FLOOR_EVENTS && class->n >= all / FLOOR_PART &&
+		    (fastest == MAP_NONE || class->median < c->classes[fastest].median))
+			fastest = order[i];
 	}
-}
+	for (size_t i = 0; i < n && fastest != MAP_NONE; i++) {
+		struct compare_class *class = &c->classes[order[i]];
+		uint64_t base = c->classes[fastest].median;
 
-/* Compares a class with the fastest ones of its size and of others, which may take less in proportion. */
-static void compare_class(struct compare *c, struct compare_class *class, const uint32_t fastest[PART + 1],
-			  uint64_t budget)
-{
-	unsigned size = class->key.size;
-
-	for (unsigned other = size ? 1 : 0; other < (size ? PART : 1); other++) {
-		unsigned bits = other < size ? size - other : 0;
-		uint64_t base = fastest[other] == MAP_NONE ? UINT64_MAX : c->classes[fastest[other]].median;
-
-		/* as many times as large: it would take longer */
-		if (bits == 64 || base >= class->base >> bits)
-			continue;
-		base <<= bits;
-		if (class->median < FLOOR_TIMES * base || class->median - base < budget)
+		if (base >= class->median || class->median < FLOOR_TIMES * base || class->median - base < budget)
 			continue;
 		class->base = base;
-		class->other = fastest[other];
+		class->other = fastest;
 	}
 }
 
@@ -168,14 +145,9 @@ static void compare_classes(struct compare *c, uint64_t budget)
 	if (c->num_classes)
 		qsort_r(order, c->num_classes, sizeof(*order), by_size, c->classes);
 	for (size_t i = 0, end; i < c->num_classes; i = end) {
-		uint32_t fastest[PART + 1];
-
-		for (end = i; end < c->num_classes && is_of_type(&c->classes[order[i]], &c->classes[order[end]]);)
+		for (end = i; end < c->num_classes && by_size(&order[i], &order[end], c->classes) == 0;)
 			end++;
-		find_fastest(fastest, c, order + i, end - i);
-		for (size_t k = i; k < end; k++)
-			if (c->classes[order[k]].key.size != PART)
-				compare_class(c, &c->classes[order[k]], fastest, budget);
+		compare_alike(c, order + i, end - i, budget);
 	}
 	free(order);
 }
@@ -185,36 +157,13 @@ static bool is_slow(const struct compare *c, uint32_t class, uint64_t life)
 	return life >= FLOOR_TIMES * c->classes[class].base;
 }
 
-/*
- * The type and size of a request without its creation are unknown, and its life is a lower bound. It is compared with
- * the slowest class. Without any class, it is not compared.
- */
-static void compare_parts(struct compare *c)
-{
-	size_t slowest = SIZE_MAX;
-
-	for (size_t i = 0; i < c->num_classes; i++)
-		if (c->classes[i].key.size != PART && c->classes[i].n >= FLOOR_EVENTS &&
-		    (slowest == SIZE_MAX || c->classes[i].median > c->classes[slowest].median))
-			slowest = i;
-	for (size_t i = 0; i < c->num_classes && slowest != SIZE_MAX; i++)
-		if (c->classes[i].key.size == PART) {
-			c->classes[i].base = c->classes[slowest].median;
-			c->classes[i].other = slowest;
-		}
-	for (size_t i = 0; i < c->n; i++)
-		if (c->classes[c->class_of[i]].key.size == PART &&
-		    (slowest == SIZE_MAX || !is_slow(c, c->class_of[i], compare_request(c, i)->life)))
-			c->set_of[i] = SET_NONE;
-}
-
 /* Marks the requests of classes that are slow as a whole, except for the fast ones among them. */
 static void mark_groups(struct compare *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		const struct compare_class *class = &c->classes[c->class_of[i]];
 
-		if (class->key.size != PART && class->other != c->class_of[i] && class->n >= FLOOR_EVENTS &&
+		if (class->other != c->class_of[i] && class->n >= FLOOR_EVENTS &&
 		    2 * compare_request(c, i)->life >= FLOOR_TIMES * class->base)
 			c->set_of[i] = SET_GROUP;
 	}
@@ -240,8 +189,6 @@ static void count(struct compare *c)
 		uint64_t life = compare_request(c, i)->life, excess;
 		struct compare_class *class = &c->classes[c->class_of[i]];
 
-		if (c->set_of[i] == SET_NONE)
-			continue;
 		excess = life > class->base ? life - class->base : 0;
 		c->counts[c->set_of[i]]++;
 		c->total += life;
@@ -249,7 +196,7 @@ static void count(struct compare *c)
 	}
 }
 
-/* Classes without slow requests are alike as a whole, unless slow ones of other sizes are compared with them. */
+/* Classes without slow requests are alike as a whole, unless slow ones of others are compared with them. */
 static void mark_alike(struct compare *c)
 {
 	bool *is_compared = mem_array(c->num_classes, sizeof(*is_compared));
@@ -263,7 +210,7 @@ static void mark_alike(struct compare *c)
 		is_compared[class->other] |= c->set_of[i] == SET_GROUP || (c->set_of[i] == SET_TAIL && c->tail_is_slow);
 	}
 	for (size_t i = 0; i < c->n; i++)
-		if (c->set_of[i] != SET_NONE && c->classes[c->class_of[i]].is_alike && !is_compared[c->class_of[i]]) {
+		if (c->classes[c->class_of[i]].is_alike && !is_compared[c->class_of[i]]) {
 			c->counts[c->set_of[i]]--;
 			c->counts[SET_ALIKE]++;
 			c->set_of[i] = SET_ALIKE;
@@ -378,7 +325,6 @@ static void mark_slow(struct compare *c, const struct compare_options *options)
 	bool by_hand = options->min_ns;
 
 	compare_classes(c, options->budget_ns);
-	compare_parts(c);
 	if (!by_hand)
 		mark_groups(c);
 	mark_tail(c, options);

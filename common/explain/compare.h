@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Compares requests, and finds those that are slow. A class is what has the same type, size, connection, bdev, leg and
- * lcore. It is slow as a whole if others of its type are much faster; else the tail of it is.
+ * lcore. It is slow as a whole if others of its type and size are much faster; else the tail of it is.
  */
 #pragma once
 
@@ -9,7 +9,6 @@
 #include "requests.h"
 
 enum compare_set {
-	SET_NONE, /* is not compared */
 	SET_FAST, /* the faster half of those that the slow ones are compared with */
 	SET_REST, /* neither fast nor slow */
 	SET_GROUP,

@@ -62,7 +62,7 @@ static void add_requests(struct measure *m)
 		enum compare_set set = c->set_of[i];
 		enum slow slow = SLOWS;
 
-		if (set == SET_NONE || (set == SET_TAIL && !c->tail_is_slow))
+		if (set == SET_TAIL && !c->tail_is_slow)
 			continue;
 		/* what all have may take more time than what those of a tail have */
 		if (set < SET_GROUP && c->classes[c->class_of[i]].is_alike)

@@ -137,7 +137,7 @@ static void count_values(struct traits *t, const struct compare *c, enum compare
 		struct trait_value value;
 		struct traits_value *v;
 
-		if (c->set_of[i] == SET_NONE || !value_of(c->requests, q, trait, &value))
+		if (!value_of(c->requests, q, trait, &value))
 			continue;
 		/* a trait has names, small numbers with names, or numbers */
 		v = table_put(&map, value.number ^ (uint64_t)value.name << 32, t->all, t->n, t->cap);
@@ -195,7 +195,7 @@ static void count_parts(struct part parts[PARTS + 1], const struct compare *c)
 			part->slow++;
 			part->bursts += requests_start_burst(&burst, compare_request(c, i));
 		} else {
-			part->others += c->set_of[i] != SET_NONE;
+			part->others++;
 		}
 	}
 	for (unsigned i = 1; i <= PARTS; i++) {
@@ -222,8 +222,7 @@ static struct traits_window window_of(const struct compare *c, unsigned from, un
 	for (size_t i = 0; i < c->n; i++) {
 		uint64_t start = compare_request(c, i)->start;
 
-		window.others += c->set_of[i] != SET_TAIL && c->set_of[i] != SET_NONE && start >= window.begin &&
-				 start <= window.end;
+		window.others += c->set_of[i] != SET_TAIL && start >= window.begin && start <= window.end;
 	}
 	return window;
 }
@@ -270,7 +269,7 @@ void traits_find(struct traits *t, const struct compare *c, enum compare_set set
 			t->slow++;
 			t->bursts += requests_start_burst(&burst, compare_request(c, i));
 		} else {
-			t->others += c->set_of[i] != SET_NONE;
+			t->others++;
 		}
 	if (!t->slow || !t->others)
 		return;
