@@ -48,53 +48,35 @@ static void find_classes(struct compare *c, bool against)
 	}
 }
 
-/* Requests of a class follow each other, from the fastest on. */
-struct ranks {
-	struct rank {
-		uint64_t life;
-		uint32_t class, request;
-	} * all;
-	size_t n;
+struct life {
+	uint64_t ns;
+	uint32_t class;
 };
 
 static int by_class(const void *a, const void *b)
 {
-	const struct rank *x = a, *y = b;
+	const struct life *x = a, *y = b;
 
 	if (x->class != y->class)
 		return x->class < y->class ? -1 : 1;
-	if (x->life != y->life)
-		return x->life < y->life ? -1 : 1;
-	return (x->request > y->request) - (x->request < y->request);
+	return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-static struct ranks rank(const struct compare *c)
+static void find_medians(struct compare *c)
 {
-	struct ranks ranks = {mem_array(c->n, sizeof(*ranks.all)), c->n};
+	struct life *all = mem_array(c->n, sizeof(*all));
 
 	for (size_t i = 0; i < c->n; i++)
-		ranks.all[i] = (struct rank){compare_request(c, i)->life, c->class_of[i], i};
-	qsort(ranks.all, ranks.n, sizeof(*ranks.all), by_class);
-	return ranks;
-}
+		all[i] = (struct life){compare_request(c, i)->life, c->class_of[i]};
+	qsort(all, c->n, sizeof(*all), by_class);
+	for (size_t i = 0, end; i < c->n; i = end) {
+		struct compare_class *class = &c->classes[all[i].class];
 
-static size_t class_end(const struct ranks *ranks, size_t i)
-{
-	size_t end = i;
-
-	while (end < ranks->n && ranks->all[end].class == ranks->all[i].class)
-		end++;
-	return end;
-}
-
-static void find_medians(struct compare *c, const struct ranks *ranks)
-{
-	for (size_t i = 0, end; i < ranks->n; i = end) {
-		struct compare_class *class = &c->classes[ranks->all[i].class];
-
-		end = class_end(ranks, i);
-		class->base = class->median = ranks->all[i + (end - i - 1) / 2].life;
+		for (end = i; end < c->n && all[end].class == all[i].class;)
+			end++;
+		class->base = class->median = all[i + (end - i - 1) / 2].ns;
 	}
+	free(all);
 }
 
 /* Classes of a type and size follow each other. */
@@ -338,8 +320,6 @@ static void mark_slow(struct compare *c, const struct compare_options *options)
 void compare_run(struct compare *c, const struct requests *requests, const uint32_t *order, size_t n,
 		 const struct compare_options *options)
 {
-	struct ranks ranks;
-
 	*c = (struct compare){.requests = requests, .order = order, .n = n};
 	c->class_of = mem_array(n, sizeof(*c->class_of));
 	c->set_of = mem_array(n, sizeof(*c->set_of));
@@ -349,9 +329,7 @@ void compare_run(struct compare *c, const struct requests *requests, const uint3
 		mark_against(c);
 		return;
 	}
-	ranks = rank(c);
-	find_medians(c, &ranks);
-	free(ranks.all);
+	find_medians(c);
 	mark_slow(c, options);
 }
 
