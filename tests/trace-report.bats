@@ -116,6 +116,33 @@ connections() { # N
     trace-report -j trace probes --story host=db-2 -n 2 | jq -r .us | sed 's/^/us=/' | diff - <(grep -o 'us=[0-9.]*' stories)
 }
 
+@test "a host with few of all requests has a cause of its own" {
+    awk 'function entry(us, tpoint, host, id) {
+            printf "{\"tsc\":%d,\"us\":%.3f,\"lcore\":0,\"tpoint\":\"TCP_REQ_%s\",", us * 1000 + 1, us, tpoint
+            printf "\"owner\":\"10.0.0.%d:5 nqn.a 10.0.0.9:4420 qid:1\",\"poller\":\"t%d\",", host, host
+            printf "\"object\":{\"id\":\"r%d\",\"value\":\"0x%x\"%s},\"args\":{}}\n", id, host, tpoint == "NEW" ? "" : ",\"us\":1.000"
+        }
+        BEGIN {
+            for (i = 0; i < 3000; i++) {
+                at = i * 1000
+                entry(at, "NEW", 1, 2 * i); entry(at + 0.1, "NEED_BUFFER", 1, 2 * i); entry(at + 0.2, "HAVE_BUFFER", 1, 2 * i)
+                entry(at + 0.3, "EXECUTING", 1, 2 * i)
+                if (i % 100 == 0) {
+                    entry(at + 50, "NEW", 2, 2 * i + 1); entry(at + 50.1, "NEED_BUFFER", 2, 2 * i + 1)
+                    entry(at + 350, "HAVE_BUFFER", 2, 2 * i + 1); entry(at + 350.1, "EXECUTING", 2, 2 * i + 1)
+                    entry(at + 380, "COMPLETED", 2, 2 * i + 1)
+                }
+                entry(at + 400, "COMPLETED", 1, 2 * i)
+            }
+        }' >lines
+    trace-report lines >page
+    equal "$(sed -n '3,4p' page)" $'= host=10.0.0.2:5\ncause: buffers, held by 10.0.0.1:5 (91 % of the time)'
+    grep -qx '30 requests, mean 330 us; no group stands out' page
+    equal "$(trace-report -j lines | jq -r '"\(.cause) \(.group.host // "-")"' | head -n 2 | paste -sd ,)" 'buffer -,none 10.0.0.1:5'
+    status_is 3 trace-report --fail lines
+    trace-causes -q lines | grep -q '^nothing stands out: '
+}
+
 @test "a histogram of the host that the cause hits" {
     slow_host
     trace-report trace probes >page

@@ -24,6 +24,24 @@ static void name_groups(struct requests *r, const struct slice *hosts)
 					    REQUESTS_NAMES);
 }
 
+/* Sets the findings to those of the host that loses most to a cause that is beyond doubt, if there is one. */
+static void find_host(struct causes *c)
+{
+	for (size_t i = 0; i < c->hosts.num_groups; i++) {
+		struct findings host = findings_with;
+
+		findings_find(&host, &c->hosts, &c->hosts.groups[i]);
+		if (host.n && tally_name(&c->hosts, host.group->name).n && findings_doubt(host.all) == DOUBT_NONE &&
+		    (!c->findings.n || host.all->ns > c->findings.all->ns)) {
+			struct findings other = c->findings;
+
+			c->findings = host;
+			host = other;
+		}
+		findings_free(&host);
+	}
+}
+
 void causes_find(struct causes *c, const struct slice *hosts, uint64_t min_ns, uint64_t end,
 		 const struct behind *behind)
 {
@@ -37,6 +55,9 @@ void causes_find(struct causes *c, const struct slice *hosts, uint64_t min_ns, u
 	measure_trace(&c->hosts, &c->requests, &options);
 	c->findings = findings_with;
 	findings_find(&c->findings, &c->all, c->all.groups);
+	/* it may have few of all requests */
+	if (!c->findings.n)
+		find_host(c);
 	inflight_find(&c->inflight, &c->requests, end);
 	inflight_unseen(&c->inflight, behind);
 }

@@ -10,7 +10,7 @@
 struct causes {
 	struct requests requests;
 	struct tally all, hosts;
-	struct findings findings; /* of all */
+	struct findings findings; /* of all; without any, those of a host */
 	struct inflight inflight;
 	struct ledger ledger; /* of single requests, once one was asked for */
 };
@@ -32,6 +32,12 @@ bool causes_of_host(const struct causes *c, struct slice host, struct findings *
 static inline bool causes_any(const struct causes *c)
 {
 	return c->findings.n && findings_doubt(c->findings.all) != DOUBT_MEANT;
+}
+
+/* What the findings are of, as for answer_options. */
+static inline const char *causes_group(const struct causes *c)
+{
+	return c->findings.tally == &c->hosts ? "host" : NULL;
 }
 
 /* Writes whom the request waited for that was read at this time, in ns; nothing if none was. */

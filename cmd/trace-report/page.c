@@ -163,7 +163,8 @@ static void put_causes(struct out *out, const struct facts *f)
 
 	page_put_report(&command, f);
 	answer_write(out, &f->causes.findings,
-		     &(struct answer_options){.report = out_contents(&command),
+		     &(struct answer_options){.group = causes_group(&f->causes),
+					      .report = out_contents(&command),
 					      .elsewhere = network_deaf(&f->network) && !causes_any(&f->causes),
 					      .terminal = f->terminal});
 	out_close(&command);
