@@ -23,10 +23,12 @@ def names($answer; $waited): ($answer.said != null and ($answer.said | is_device
     any($answer.hosts[]; startswith("bdev, Db ") and $device >= 500 | not);
 def ms: if . < 100000 then . / 100 | round / 10 else . / 1000 | round end;
 
-# others had more than a hundredth of the time, or enough to be called the cause
+# others had more than a hundredth of the time, or enough to be called the cause; of several processes, a reactor is that
+# if it was off its CPU
+def is_away: . == "off_cpu" or . == "reactor" and ($kind | startswith("far_"));
 def disturbed($ms; $answer):
-    $ms >= 10 or $ms >= 1 and ($answer.said.cause == "off_cpu" or any($answer.hosts[]; test("^off_cpu")));
-def makes_wait: $kind | test("^(preempt|quota|two|stopped|blocked|fsync|log_pipe|hang)");
+    $ms >= 10 or $ms >= 1 and (($answer.said.cause | is_away) or any($answer.hosts[]; test("^off_cpu")));
+def makes_wait: $kind | test("^(preempt|quota|two|(far_)?stopped|blocked|fsync|log_pipe|hang)");
 
 $planted[0] as $p |
 (if $kind == "nothing" then
