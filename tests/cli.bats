@@ -12,8 +12,7 @@ talkative() {
 @test "-h prints the usage on standard output" {
     for tool in $(tools); do
         for option in -h --help; do
-            status_is 0 "$tool" "$option"
-            equal "$stderr" ''
+            succeeds "$tool" "$option"
             [[ $output == "Usage: $tool [OPTION]..."* ]]
         done
     done
@@ -46,8 +45,7 @@ talkative() {
 
 @test "-- ends the options" {
     for tool in $(filters); do
-        status_is 1 "$tool" -- -missing
-        says "$tool: -missing: No such file or directory"
+        fails "$tool: -missing: No such file or directory" "$tool" -- -missing
     done
 }
 
@@ -60,8 +58,7 @@ talkative() {
     diff <(trace-latency --layers -j lines) <(trace-latency lines --layers -j)
     diff <(trace-spans -j -n 2 lines) <(trace-spans lines -n 2 -j)
     diff <(trace-report -q trace probes) <(trace-report trace -q probes)
-    status_is 1 trace-latency -- lines --layers
-    says 'trace-latency: --layers: No such file or directory'
+    fails 'trace-latency: --layers: No such file or directory' trace-latency -- lines --layers
     command -v usdt-record >/dev/null || return 0
     # the options of the command
     status_is 127 usdt-record nosuchcommand -q --nothing
@@ -288,8 +285,7 @@ F
 
 @test "a missing file and a directory are named" {
     for tool in $(filters); do
-        status_is 1 "$tool" missing
-        equal "$stderr" "$tool: missing: No such file or directory"
+        fails_only "$tool: missing: No such file or directory" "$tool" missing
         status_is 1 "$tool" .
         [[ $stderr == "$tool: .: a directory, not "* ]]
     done
@@ -307,8 +303,7 @@ F
 @test "a full disk is an error" {
     for tool in $(filters); do
         input_of "$tool"
-        status_is 1 sh "$tool input >/dev/full"
-        says "$tool: <stdout>: No space left on device"
+        fails "$tool: <stdout>: No space left on device" sh "$tool input >/dev/full"
         status_is 1 sh "$tool -h >/dev/full"
         status_is 1 sh "$tool -V >/dev/full"
     done
@@ -317,8 +312,7 @@ F
 @test "a closed standard output is an error" {
     for tool in $(filters); do
         input_of "$tool"
-        status_is 1 sh "$tool input >&-"
-        says "$tool: <stdout>: Bad file descriptor"
+        fails "$tool: <stdout>: Bad file descriptor" sh "$tool input >&-"
     done
 }
 
@@ -326,8 +320,7 @@ F
     for tool in $(talkative); do
         input_of "$tool"
         # in blocks of 1024 bytes, beyond which the kernel sends SIGXFSZ
-        status_is 1 sh "ulimit -f 1; $tool input >lines"
-        says "$tool: <stdout>: File too large"
+        fails "$tool: <stdout>: File too large" sh "ulimit -f 1; $tool input >lines"
         equal "$(stat -c %s lines)" 1024
     done
 }

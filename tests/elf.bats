@@ -50,8 +50,7 @@ hollow() { # FILE SECTION BYTES
     for size in 9 1600; do
         cp good big
         hollow big .note.stapsdt $((size << 20))
-        status_is 1 limited usdt-gen -l -x big
-        equal "$stderr" 'usdt-gen: big: more than 8 MiB of notes on probes'
+        fails_only 'usdt-gen: big: more than 8 MiB of notes on probes' limited usdt-gen -l -x big
     done
 }
 
@@ -66,8 +65,7 @@ hollow() { # FILE SECTION BYTES
     cp good segments
     put segments 56 2 65535
     for file in sections segments; do
-        status_is 1 limited usdt-gen -l -x $file
-        equal "$stderr" "usdt-gen: $file: an ELF file with too many sections or segments"
+        fails_only "usdt-gen: $file: an ELF file with too many sections or segments" limited usdt-gen -l -x $file
     done
 }
 
@@ -77,8 +75,7 @@ hollow() { # FILE SECTION BYTES
     cp good endless
     # one byte less
     put endless $((at + 32)) 1 $(($(od -An -tu1 -j $((at + 32)) -N 1 good) - 1))
-    status_is 1 usdt-gen -l -x endless
-    equal "$stderr" 'usdt-gen: endless: an ELF file whose table of names does not end with a NUL'
+    fails_only 'usdt-gen: endless: an ELF file whose table of names does not end with a NUL' usdt-gen -l -x endless
 }
 
 @test "symbols that take much memory have no names, and other files have theirs" {
@@ -86,8 +83,7 @@ hollow() { # FILE SECTION BYTES
     [[ $(elf good) == *' f' ]]
     cp good big
     hollow big .symtab $((65 << 20))
-    status_is 1 limited elf big good
-    says 'big: its tables take more than 64 MiB, which is not loaded'
+    fails 'big: its tables take more than 64 MiB, which is not loaded' limited elf big good
     [[ $output == *' f' ]]
 }
 

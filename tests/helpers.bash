@@ -197,6 +197,21 @@ says() {
     esac
 }
 
+# Runs a command that must end with 0, and say nothing.
+succeeds() { # COMMAND...
+    status_is 0 "$@" && equal "$stderr" ''
+}
+
+# Runs one that must end with 1, and with this message.
+fails() { # MESSAGE COMMAND...
+    status_is 1 "${@:2}" && says "$1"
+}
+
+# The same of one that says nothing else.
+fails_only() { # MESSAGE COMMAND...
+    status_is 1 "${@:2}" && equal "$stderr" "$1"
+}
+
 # Prints JSON with its numbers in their shortest form: jq from 1.7 on keeps 1.000 as it is written.
 plain() { # [FILE]
     jq -c 'walk(if type == "number" then . + 0 else . end)' "$@"

@@ -73,8 +73,7 @@ text() { # TSC LCORE NUMBER
         equal "$(sed -n 2p <<<"$output")" '{"tsc":20,"us":0.010,"lcore":0,"tpoint":"TEXT","args":{"i":2},"torn":true}'
         equal "$(wc -l <<<"$output")" 3
         says 'trace-dump: trace: 1 entry is torn'
-        status_is 0 trace-dump -q trace
-        equal "$stderr" ''
+        succeeds trace-dump -q trace
     done
 }
 
@@ -161,8 +160,7 @@ trace-dump -p PID, or -F --record'
     done
     # each round has older ticks than the one before
     mktrace -R 200 "$DATA/common.jsonl" >trace
-    status_is 0 trace-dump -i trace
-    equal "$stderr" ''
+    succeeds trace-dump -i trace
     equal "$(jq -c '[.gaps, .lcores[].gaps] | unique' <<<"$output")" '[null,0]'
 }
 
@@ -335,8 +333,7 @@ teardown() {
     equal "$(wc -l <<<"$output")" 11
     status_is 2 trace-dump -p $$ trace
     rm /dev/shm/mktrace_trace.pid$$
-    status_is 1 trace-dump -p $$
-    says "no trace of process $$"
+    fails "no trace of process $$" trace-dump -p $$
     status_is 2 trace-dump -p $$ trace
 }
 
@@ -394,8 +391,7 @@ teardown() {
         eval "$(mktrace --places -l "$layout" "$DATA/common.jsonl")"
         cp whole trace
         printf '\377' | dd of=trace bs=1 seek="$history_1" conv=notrunc status=none
-        status_is 1 trace-dump -q -a trace
-        says 'the history of lcore 1 is damaged'
+        fails 'the history of lcore 1 is damaged' trace-dump -q -a trace
         equal "$output" "$(cat all)"
     done
 }
@@ -406,8 +402,7 @@ teardown() {
         trace-dump trace >all
         eval "$(mktrace --places -l "$layout" "$DATA/common.jsonl")"
         printf '\377\377\377' | dd of=trace bs=1 seek=$((history_0 + num_entries)) conv=notrunc status=none
-        status_is 1 trace-dump trace
-        says 'the history of lcore 1 is damaged'
+        fails 'the history of lcore 1 is damaged' trace-dump trace
         equal "$output" "$(cat all)"
     done
 }
@@ -418,8 +413,7 @@ teardown() {
         # a byte of the name of LAST
         at=$(grep -abo 'LAST' trace | head -n 1 | cut -d: -f1)
         printf '\001' | dd of=trace bs=1 seek="$at" conv=notrunc status=none
-        status_is 1 trace-dump trace
-        says 'the definition of tracepoint 1023 is damaged'
+        fails 'the definition of tracepoint 1023 is damaged' trace-dump trace
         equal "$(jq -r .tpoint <<<"$output" | sort | uniq -c | tr -s ' ' | tr '\n' ,)" ' 2 #1023, 1 A_NAME_OF_23_CHARACTERS, 3 REQ_DONE, 3 REQ_NEW, 2 REQ_TEXT,'
     done
 }
@@ -439,8 +433,7 @@ teardown() {
 @test "JSON that is cut off gives the entries that are there, and exit 1" {
     head -c 1150 "$DATA/spdk-trace.json" >cut.json
     for input in cut.json '<(cat cut.json)'; do
-        status_is 1 sh "trace-dump $input"
-        says 'the document is cut off'
+        fails 'the document is cut off' sh "trace-dump $input"
         [ -n "$output" ]
         equal "$output" "$(head -n "$(wc -l <<<"$output")" "$DATA/spdk-trace.jsonl")"
     done
@@ -455,8 +448,7 @@ teardown() {
 @test "a second document is reported" {
     cat "$DATA/spdk-trace.json" "$DATA/spdk-trace.json" >two.json
     for input in two.json '<(cat two.json)'; do
-        status_is 1 sh "trace-dump $input"
-        says 'another document follows, which was not read: give each by itself'
+        fails 'another document follows, which was not read: give each by itself' sh "trace-dump $input"
         equal "$output" "$(cat "$DATA/spdk-trace.jsonl")"
     done
 }
@@ -483,16 +475,12 @@ teardown() {
 @test "what is no trace is refused, with what to do" {
     head -c 300000 /dev/urandom >random
     gzip -c random >random.gz
-    status_is 1 trace-dump random.gz
-    says 'random.gz: not an SPDK trace file'
-    status_is 1 trace-dump random
-    says 'not an SPDK trace file'
+    fails 'random.gz: not an SPDK trace file' trace-dump random.gz
+    fails 'not an SPDK trace file' trace-dump random
     head -c 3000000 /dev/zero >zero
-    status_is 1 trace-dump zero
-    says 'not an SPDK trace file'
+    fails 'not an SPDK trace file' trace-dump zero
     printf '{"tsc_rate":1,"tpoints":[{"name":"A","id":1}],"entries":[{"lcore":0,"tpoint":1,"tsc":1},{"lcore":0,]}' >bad.json
-    status_is 1 trace-dump bad.json
-    says 'trace-dump: bad.json: byte '
+    fails 'trace-dump: bad.json: byte ' trace-dump bad.json
     equal "$output" '{"tsc":1,"us":0.000,"lcore":0,"tpoint":"A"}'
 }
 
@@ -571,8 +559,7 @@ L
     document 8 | trace-dump | grep '"s":"00000007"' >/dev/null
     for n in 9 600 200000; do
         document $n >long.json
-        status_is 1 trace-dump long.json
-        says 'a string longer than its argument'
+        fails 'a string longer than its argument' trace-dump long.json
         equal "$output" ''
     done
 }
@@ -629,8 +616,7 @@ clock_line() { # TICKS SECONDS TIME
     mktrace -r 1000000 "$DATA/common.jsonl" >trace
     refused() { # MESSAGE, lines on standard input
         cat >clock
-        status_is 1 trace-dump --wall --clock clock trace
-        says "$1"
+        fails "$1" trace-dump --wall --clock clock trace
         equal "$output" ''
     }
     echo 'probe: tsc=0x1' | refused 'trace-dump: clock: no clock lines, which usdt-record writes when it starts and ends'
@@ -645,10 +631,8 @@ clock_line() { # TICKS SECONDS TIME
         refused 'its clock lines are of several machines'
     { clock_line 1000000 10 2026-11-21T23:59:59Z; clock_line 1900000 11 2026-11-22T00:00:00Z; } |
         refused 'trace-dump: trace: its clock has 1000000 ticks a second, that of the clock lines 900000: it is from another machine'
-    status_is 1 trace-dump --wall --clock none trace
-    says 'trace-dump: none: No such file or directory'
-    status_is 1 trace-dump --wall --clock trace trace
-    says 'trace-dump: trace: a binary trace, not probe lines'
+    fails 'trace-dump: none: No such file or directory' trace-dump --wall --clock none trace
+    fails 'trace-dump: trace: a binary trace, not probe lines' trace-dump --wall --clock trace trace
     # may be right
     printf '%s\n' '{"tpoint":"A","id":1,"args":[]}' '{"tsc":5,"lcore":0,"tpoint":"A"}' | mktrace -r 1000000 >trace
     clock_line 4000000000000 10 2026-11-21T23:59:59Z >clock

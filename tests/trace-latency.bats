@@ -56,8 +56,7 @@ L
     status_is 0 trace-latency in
     diff want - <<<"$output"
     equal "$stderr" 'trace-latency: in: 1 object was in progress at the end, and has no whole life'
-    status_is 0 trace-latency -q in
-    equal "$stderr" ''
+    succeeds trace-latency -q in
 }
 
 @test "requests that hang in a state that none has left are in progress" {
@@ -350,8 +349,7 @@ deep() {
     equal "$(grep -o 'nqn.x:h[ab]' named | sort -u | paste -sd ' ')" 'nqn.x:ha nqn.x:hb'
     equal "$(trace-latency --merge -jq named | jq -c 'select(.life and .object == "r") | .group.host' | tr '\n' ' ')" '"10.0.0.1:5" "ha" "hb" null '
     equal "$(trace-latency -jq -g host in | jq -c 'select(.life and .object == "i") | .group.host' | tr '\n' ' ')" '"host-a" "host-b" '
-    status_is 1 sh 'grep -v BDEV in | trace-latency -q -g bdev'
-    says 'trace-latency: <stdin>: -g bdev: no object has this key'
+    fails 'trace-latency: <stdin>: -g bdev: no object has this key' sh 'grep -v BDEV in | trace-latency -q -g bdev'
     long=$(printf '%04090d' 0)
     sed "s/host-a/$long/" in >too-long
     status_is 1 trace-latency -jq -g type -g args.qpair.hostnqn too-long
@@ -379,8 +377,7 @@ deep() {
         equal "$(trace-latency -j -g bdev -g $key in | jq -c 'select(.life) | [.group[], .object, .count]' | sort | tr '\n' ' ')" \
             '["Leg0","Leg0","i",1] ["Leg1","Leg0","i",1] ["Leg1",null,"i",1] ["Leg1",null,"r",1] ["Raid1","Leg0","i",1] ["Raid1","Leg0","r",1] '
     done
-    status_is 1 sh 'tail -n 4 in | trace-latency -q -g leg'
-    says 'trace-latency: <stdin>: -g leg: no object has this key'
+    fails 'trace-latency: <stdin>: -g leg: no object has this key' sh 'tail -n 4 in | trace-latency -q -g leg'
 }
 
 @test "groups by what requests were have the rows of all of them" {
@@ -441,8 +438,7 @@ L
     equal "$(jq -c .count <<<"$output")" 2
     says 'trace-latency: cut-off: 1 request left out: cut by the start or end of the trace, after more than 0 ns; see trace-spans -n'
     { cat cut-off; entry 9000.000 TCP_REQ_NEW r3 - 0x60; entry 9001.000 TCP_REQ_COMPLETED r3 1.000 0x60; } >slow
-    status_is 0 trace-latency --layers -q slow
-    equal "$stderr" ''
+    succeeds trace-latency --layers -q slow
     status_is 0 trace-latency --layers slow
     says 'trace-latency: slow: 1 request left out: cut by the start or end of the trace, after more than 8.99 ms; see trace-spans -n'
     status_is 0 trace-latency slow
@@ -471,10 +467,8 @@ object count    mean network% buffer% host% target% below% bdev% drive% reply%
 r          2 1.50 us        0       0     0       0   90.0     0      0   10.0
 L
     equal "$stderr" 'trace-latency: executing: no bdev I/O in the lines: requests execute in the layer below; try: rpc.py trace_enable_tpoint_group bdev'
-    status_is 0 trace-latency --layers -q executing
-    equal "$stderr" ''
-    status_is 0 trace-latency executing
-    equal "$stderr" ''
+    succeeds trace-latency --layers -q executing
+    succeeds trace-latency executing
 }
 
 # A line of offcpusnoop: time, lcore, duration, tracepoint, other arguments.
@@ -554,8 +548,7 @@ L
     equal "$(lives --admin --layers)" 'r 2 451 '
     equal "$(cat said)" ''
     grep -v r1 in >alone
-    status_is 1 trace-latency alone
-    says 'trace-latency: alone: there are only admin requests: --admin measures them'
+    fails 'trace-latency: alone: there are only admin requests: --admin measures them' trace-latency alone
     status_is 0 trace-latency -q -e alone
     status_is 0 trace-latency --admin alone
 }
@@ -569,21 +562,18 @@ L
         status_is "$((${#options} > 0))" trace-latency -e $options a b
         equal "${output//'"group":{"lcore":0,"type":null},'/}" "$(cat want)"
     done
-    status_is 0 sh 'trace-latency a - <b'
-    equal "$stderr" ''
+    succeeds sh 'trace-latency a - <b'
     same_lines 'trace-latency a b' 'trace-latency --merge want'
     trace-latency -e a >a.code
     trace-latency -e b >b.code
     same_lines 'trace-latency --merge -e a.code b.code a.code' 'cat a.code b.code a.code | trace-latency --merge -e'
     # what is wrong with one is said of it
     : >empty
-    status_is 1 trace-latency -e a empty missing
-    says 'trace-latency: missing: No such file or directory'
+    fails 'trace-latency: missing: No such file or directory' trace-latency -e a empty missing
     status_is 1 trace-latency a empty b
     equal "$output" "$(trace-latency a b)"
     equal "$stderr" 'trace-latency: empty: empty: there are no trace lines'
-    status_is 1 trace-latency --merge a.code empty
-    equal "$stderr" 'trace-latency: empty: empty: there are no encoded lines'
+    fails_only 'trace-latency: empty: empty: there are no encoded lines' trace-latency --merge a.code empty
 }
 
 @test "-g groups by keys, which related objects inherit" {
@@ -851,8 +841,7 @@ L
     equal "$(trace-latency --merge -j code code | jq -c 'select(.to_reply) | [.count, .mean]' | plain)" '[4,0.201]'
     sed 's/"us":1.201/"us":1.211/' in | trace-latency -j --against code | jq -c 'select(.to_reply) | .change.max' | diff - <(echo 0.0498)
     sed s/to_reply/reply/ code >bad
-    status_is 1 trace-latency --merge bad
-    says 'trace-latency: bad:7: an unknown key before the tab'
+    fails 'trace-latency: bad:7: an unknown key before the tab' trace-latency --merge bad
 }
 
 @test "encoded lines say the same" {
@@ -937,8 +926,7 @@ L
     says 'trace-latency: in:5: not a line of trace-latency -e: it has no tab'
     # counts that do not fit together
     printf '{"object":"r","life":true}\t{"unit":"ns","count":18446744073709551615,"sum":18446744073709551615,"max":1,"counts":[[1,18446744073709551615]]}\n' >big
-    status_is 1 sh 'cat big big | trace-latency --merge -e | cmp - big'
-    says 'a count that does not fit 64 bits'
+    fails 'a count that does not fit 64 bits' sh 'cat big big | trace-latency --merge -e | cmp - big'
 }
 
 @test "--against shows the change of each row" {

@@ -64,12 +64,10 @@ rest() {
 20000'
     says 'a: its times are of 2600000000 ticks per second, not of 1300000000: see --rate'
     # the rate of the same clock, once measured and once rounded by DPDK
-    status_is 0 trace-merge -r 2596118113 a b
-    equal "$stderr" ''
+    succeeds trace-merge -r 2596118113 a b
     status_is 0 trace-merge -r 2594000000 a b
     says 'a: its times are of 2600000000 ticks per second, not of 2594000000: see --rate'
-    status_is 1 trace-merge b
-    says 'no source has two lines with different times, which give the rate of the ticks: use --rate'
+    fails 'no source has two lines with different times, which give the rate of the ticks: use --rate' trace-merge b
 }
 
 @test "lost entries stay so" {
@@ -131,8 +129,7 @@ x'
     says 'c: all of it is later than the sources named before it, by 3.000 s: is it from the same machine?'
     status_is 0 trace-merge c a
     says 'a: all of it is earlier than the sources named before it, by 3.000 s'
-    status_is 0 trace-merge -q c a
-    equal "$stderr" ''
+    succeeds trace-merge -q c a
     : >empty
     status_is 0 trace-merge a empty
     says 'empty: empty: there are no trace lines'

@@ -434,8 +434,7 @@ seconds() {
     equal "$(jq -c 'select(.instant) | [.name, .args]' drawn | sha256sum)" "$(seq 0 1500 | awk '{ printf "[\"T%d\",{\"owner\":\"o%d\",\"args\":{\"a%d\":%d}}]\n", $1, $1, $1, $1 }' | sha256sum)"
     long=$(printf 'x%.0s' $(seq 1 3000))
     printf '%s\n' '{"tsc":1,"us":1,"lcore":0,"tpoint":"A\u001b\"\\\ud83d\ude00'$'\xff\xc3\xa9''","args":{"n":-1.5,"t":true,"f":false,"z":null,"a":[1,"\u0041"],"big":18446744073709551615,"o":{"p":{"q":1}},"s":"'"$long"'"}}' >in
-    status_is 1 sh 'trace-perfetto -q in >drawn.pftrace'
-    equal "$stderr" 'trace-perfetto: in:1: not UTF-8: U+FFFD replaces what is invalid'
+    fails_only 'trace-perfetto: in:1: not UTF-8: U+FFFD replaces what is invalid' sh 'trace-perfetto -q in >drawn.pftrace'
     perfetto <drawn.pftrace >drawn
     equal "$(jq -c 'select(.instant) | [.name, .args.args]' drawn | sed 's/1844674407370955[0-9]*/BIG/')" "[\"A\u001b\\\"\\\\😀�é\",{\"n\":-1.5,\"t\":true,\"f\":false,\"z\":\"null\",\"a\":\"[1,\\\"A\\\"]\",\"big\":BIG,\"o\":{\"p\":\"{\\\"q\\\":1}\"},\"s\":\"$long\"}]"
     grep -q 18446744073709551615 drawn

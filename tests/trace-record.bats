@@ -67,6 +67,17 @@ end_recording() { # STATUS
     [ "$status" = "$1" ] || { echo "exit $status, not $1"; cat err; return 1; }
 }
 
+# The tools, and a target.
+set_up() { # [OPTION...]
+    make_tools
+    start_target "$@"
+}
+
+stop_recording() { # STATUS
+    kill "$recorder"
+    end_recording "$1"
+}
+
 # The last entries of a trace, without the times that depend on where it begins.
 newest() { # N FILE
     trace-dump -q "$2" | sed 's/"us":[^,]*,//' | tail -n "$1"
@@ -95,8 +106,7 @@ part() { # NAME KEY
 }
 
 @test "all parts are recorded side by side, into a folder of the user's own" {
-    make_tools
-    start_target
+    set_up
     status_is 0 trace-record -p "$writer" -o rec 0.5
     equal "$output" rec
     says "trace-record: recording mktrace ($writer) for 0.5 s into rec; Ctrl-C ends it"
@@ -126,8 +136,7 @@ end $writer mktrace"
 }
 
 @test "several processes are recorded side by side, each into a folder of its own" {
-    make_tools
-    start_target
+    set_up
     started=$writer
     TRACE=$TRACE.b start_target
     status_is 0 trace-record -p "$started" -p "$writer" -o both 0.5
@@ -172,8 +181,7 @@ end $writer mktrace"
 }
 
 @test "what a target that stands still is in" {
-    make_tools
-    start_target
+    set_up
     kill -STOP "$writer"
     status_is 0 trace-record -q -p "$writer" -o stopped 0.2
     kill -CONT "$writer"
@@ -227,8 +235,7 @@ end /${group##*/} 5000 100000"
 }
 
 @test "a recording needs a folder of its own" {
-    make_tools
-    start_target
+    set_up
     mkdir there
     ln -s there link
     ln -s nowhere dangling
@@ -245,14 +252,12 @@ end /${group##*/} 5000 100000"
 }
 
 @test "the name of a folder that was replaced while recording is not printed" {
-    make_tools
-    start_target
+    set_up
     begin_recording -p "$writer" -o rec 100
     mv rec moved
     mkdir rec
     ln -s /etc/hostname rec/trace.bin
-    kill "$recorder"
-    end_recording 1
+    stop_recording 1
     equal "$(cat out)" ''
     grep -qx "trace-record: rec: was moved, replaced or removed: the recording is in $PWD/moved" err
     folder=moved
@@ -260,16 +265,14 @@ end /${group##*/} 5000 100000"
     rm -r rec moved
     begin_recording -p "$writer" -o rec 100
     rm -r rec
-    kill "$recorder"
-    end_recording 1
+    stop_recording 1
     grep -qx "trace-record: rec: was moved, replaced or removed: the recording is in $PWD/rec (deleted)" err
     begin_flight --trigger-us 5000
     mv rec moved
     ln -s moved rec
     span_line 7000.000 | see_slow
     wait_for_text ": the recording is in $PWD/moved$" err
-    kill "$recorder"
-    end_recording 1
+    stop_recording 1
     equal "$(cat out)" ''
 }
 
@@ -282,16 +285,14 @@ children() { # PID PATTERN
 }
 
 @test "a part that dies is said, and the others go on" {
-    make_tools
-    start_target
+    set_up
     begin_recording -p "$writer" -o rec 600
     wait_for has_entries 100 rec/trace.bin
     kill -KILL "$(children "$recorder" offcpusnoop)"
     wait_for_text 'offcpu: ended early: killed by signal 9 (Killed); offcpu.jsonl has what came before' err
     kill -KILL "$(children "$recorder" trace-dump)"
     wait_for_text 'trace: ended early: killed by signal 9 (Killed); trace.bin has what came before' err
-    kill "$recorder"
-    end_recording 1
+    stop_recording 1
     equal "$(part offcpu status) $(part trace status) $(part usdt status) $(part bio status)" 'failed failed done done'
     grep -q 'ended early: killed by signal 9' rec/README
     has_entries 100 rec/trace.bin
@@ -316,8 +317,7 @@ L
     begin_recording -p "$writer" -o cut 600
     kill -KILL "$(children "$recorder" biosnoop)"
     wait_for_text 'bio: ended early: killed by signal 9' err
-    kill "$recorder"
-    end_recording 1
+    stop_recording 1
     equal "$(part bio status) $(part bio lost) $(part usdt status) $(part usdt lost)" 'failed null done 16'
     grep -q '^ *lost: unknown: biosnoop ended without a count$' cut/README
     # what is missing is no failure
@@ -368,20 +368,17 @@ L
 }
 
 @test "messages of the kernel from the time of the recording are kept" {
-    make_tools
-    start_target
+    set_up
     { echo "<6>trace-record: before $$" >/dev/kmsg; } 2>/dev/null || skip 'no message can be written here'
     begin_recording -p "$writer" -o rec 600
     printf '<6>trace-record: test %s \001\n' "$$" >/dev/kmsg
-    kill "$recorder"
-    end_recording 0
+    stop_recording 0
     [[ $(grep test rec/dmesg.txt) =~ ^\[\ *[0-9]+\.[0-9]{6}\]\ trace-record:\ test\ $$\  ]]
     run ! grep -q "before $$" rec/dmesg.txt
 }
 
 @test "packages put spdk- before a name that others have" {
-    make_tools
-    start_target
+    set_up
     mv tools/biosnoop tools/spdk-biosnoop
     make_tool biosnoop 'exit 3'
     status_is 0 trace-record -q -p "$writer" -o rec 0.2
@@ -389,8 +386,7 @@ L
 }
 
 @test "signals end it, and what was recorded is kept" {
-    make_tools
-    start_target
+    set_up
     for signal in INT TERM HUP; do
         folder=$signal
         begin_recording -p "$writer" -o "$signal" 600
@@ -407,8 +403,7 @@ L
     timeout 600 trace-record -p "$writer" -o two 600 >out 2>err &
     recorder=$!
     wait_for_text '^trace-record: recording ' err
-    kill "$recorder"
-    end_recording 0
+    stop_recording 0
     equal "$(part trace status) $(part bio status)" 'done done'
     # Ctrl-C reaches the tool alone
     folder=terminal
@@ -420,8 +415,7 @@ L
 }
 
 @test "a part that does not end is said after a moment, and Ctrl-C ends without it" {
-    make_tools
-    start_target
+    set_up
     for seconds in 0.5 5 50; do
         begin_recording -p "$writer" -o rec $seconds
         id=$(children "$recorder" trace-dump)
@@ -459,15 +453,13 @@ L
 }
 
 @test "it ends where the end of children is ignored" {
-    make_tools
-    start_target
+    set_up
     status_is 0 timeout 60 env --ignore-signal=CHLD trace-record -q -p "$writer" -o rec 0.2
     equal "$(part trace status)" 'done'
 }
 
 @test "no part outlives it" {
-    make_tools
-    start_target
+    set_up
     begin_recording -p "$writer" -o rec 100
     wait_for has_entries 10 rec/trace.bin
     kill_with_parts 4
@@ -476,8 +468,7 @@ L
 }
 
 @test "it ends with the target, and keeps all until then" {
-    make_tools
-    start_target
+    set_up
     begin_recording -p "$writer" -o rec 600
     wait_for has_entries 1000 rec/trace.bin
     kill -KILL "$writer"
@@ -497,8 +488,7 @@ L
     begin_recording -p "$writer" -o rec --max-size 8M 600
     wait_for_text 'bio: ended early: killed by signal 25 (File size limit exceeded); bio.jsonl has what came before' err
     wait_for has_entries 100 rec/trace.bin
-    kill "$recorder"
-    end_recording 1
+    stop_recording 1
     equal "$(stat -c %s rec/bio.jsonl)" $((3 << 19))
     [ "$(cat rec/* | wc -c)" -le $((8 << 20)) ]
     has_entries 100 rec/trace.bin
@@ -506,8 +496,7 @@ L
 
 @test "a full disk is said, and what was written can be read" {
     unshare -m --propagation private true 2>/dev/null || skip 'no namespaces here'
-    make_tools
-    start_target -p 100
+    set_up -p 100
     make_tool biosnoop 'until [ "$(trace-dump -q trace.bin 2>/dev/null | head -n 200 | wc -l)" = 200 ]; do sleep 0.02; done
 exec yes "{\"a\":1}"'
     unshare -m --propagation private bash -c 'mkdir disk && mount -t tmpfs -o size=6M none disk 2>/dev/null || exit 77
@@ -527,8 +516,7 @@ exec yes "{\"a\":1}"'
 }
 
 @test "the process is found by its trace, and several are listed" {
-    make_tools
-    start_target
+    set_up
     # in a namespace of its own no other process has one
     unshare -pf --mount-proc --propagation private true 2>/dev/null || skip 'no namespaces here'
     cat >alone <<'T'
@@ -633,8 +621,7 @@ P
 }
 
 @test "what the target says of itself by JSON-RPC is stored, and which groups are off is said" {
-    make_tools
-    start_target
+    set_up
     for how in good lines; do
         serve socket $how
         status_is 0 trace-record -p "$writer" -o "rec.$how" --rpc-socket socket 0.2
@@ -656,8 +643,7 @@ P
 }
 
 @test "controllers are asked for where qpairs lack the names of hosts, and before the trace ends" {
-    make_tools
-    start_target
+    set_up
     serve socket hosts
     status_is 0 trace-record -q -p "$writer" -o rec --rpc-socket socket 0.2
     equal "$(jq -r 'select(.method | startswith("nvmf_sub")) | "\(.method) \(.params.nqn)"' rec/rpc.jsonl | sed 4q; echo end)" \
@@ -671,8 +657,7 @@ end'
 }
 
 @test "what a server of JSON-RPC may answer is bounded and checked" {
-    make_tools
-    start_target
+    set_up
     local how message servers='' recorders=''
     cat >answers <<'T'
 garbage a reply that is not JSON
@@ -735,8 +720,7 @@ reader_of_answers() {
 }
 
 @test "what the target answers is read by a process without privileges" {
-    make_tools
-    start_target
+    set_up
     serve socket late
     trace-record -p "$writer" -o rec --rpc-socket socket 0.1 >out 2>err 3>&- &
     recorder=$!
@@ -754,16 +738,14 @@ reader_of_answers() {
 # bats test_tags=plain
 @test "root's trace-dump reads the trace without privileges" {
     [ "$(id -u)" = 0 ] || skip 'it has none'
-    make_tools
-    start_target
+    set_up
     begin_flight --trigger-us 5000
     for id in $(children "$recorder" trace-dump); do
         is_stranger "$id"
         equal "$(sed -n 's/^Cap[EP][a-z]*:.//p' "/proc/$id/status" | sort -u)" 0000000000000000
         equal "$(sed -n 's/^Seccomp:.//p' "/proc/$id/status")" 2
     done
-    kill "$recorder"
-    end_recording 0
+    stop_recording 0
     # it still ends with trace-record, and when it is asked twice
     begin_recording -p "$writer" -o again 100
     kill_with_parts 4
@@ -885,16 +867,14 @@ while read -r up _ </proc/uptime; do echo "{\"line\":$((i += 1)),\"up\":$up}"; s
     wait_for grep -q /0002- out
     folder=$(sed -n 2p out)
     [[ $folder == rec/0002-*-6000us ]]
-    kill "$recorder"
-    end_recording 0
+    stop_recording 0
     equal "$(find rec -mindepth 1 -maxdepth 1 | wc -l)" 3
     grep -q '^trace-record: 3 slow requests in 2 folders; watched all requests$' err
     grep -q '^3 slow requests in 2 folders; watched all requests$' rec/README
 }
 
 @test "slow requests that follow each other are in one folder" {
-    make_tools
-    start_target
+    set_up
     begin_flight --trigger-us 5000
     local since=$SECONDS
     for _ in $(seq 50); do
@@ -903,8 +883,7 @@ while read -r up _ </proc/uptime; do echo "{\"line\":$((i += 1)),\"up\":$up}"; s
     done
     # one that is in flight is waited for, and is one request
     { span_line 1000000.000 ',"open":true'; span_line 1500000.000; } | see_slow
-    kill "$recorder"
-    end_recording 0
+    stop_recording 0
     # one in two seconds, and one at the end
     [ "$(wc -l <out)" -le $(((SECONDS - since) / 2 + 2)) ]
     equal "$(for f in rec/0*; do folder=$f; part trigger requests; done | awk '{ n += $1 } END { print n }')" 51
@@ -942,8 +921,7 @@ while read -r up _ </proc/uptime; do echo "{\"line\":$((i += 1)),\"up\":$up}"; s
 }
 
 @test "the flight recorder ends with the target, and keeps its last seconds" {
-    make_tools
-    start_target
+    set_up
     begin_flight --trigger-us 5000
     wait_for has_entries 1000 rec/ring/trace-1.bin
     kill -KILL "$writer"
@@ -986,8 +964,7 @@ kill_watcher() {
 }
 
 @test "parts of the flight recorder that die are said, and started again" {
-    make_tools
-    start_target
+    set_up
     begin_flight --trigger-us 5000
     # what is killed time and again in its first seconds is not
     wait_for kill_watcher
@@ -1013,14 +990,12 @@ kill_watcher() {
     equal "$(part trace status) $(part offcpu status) $(part bio status)" 'done done done'
     has_entries 1000 "$folder/trace.bin"
     # what it has lost is not known
-    kill "$recorder"
-    end_recording 1
+    stop_recording 1
     grep -q 'watched not all: trace-dump: killed by signal 9 (Killed)' err
 }
 
 @test "parts of the flight recorder that are killed at once or stopped are started again" {
-    make_tools
-    start_target
+    set_up
     begin_flight --trigger-us 5000
     # before there is a line
     kill -KILL "$(children "$recorder" biosnoop)"
@@ -1036,13 +1011,11 @@ kill_watcher() {
     folder=$(cat out)
     equal "$(part trace status) $(part offcpu status) $(part bio status)" 'done done done'
     equal "$(part trace lost) $(part offcpu lost) $(grep -c '^ *lost: unknown: [a-z-]* is still recording$' "$folder/README")" '0 null 3'
-    kill "$recorder"
-    end_recording 1
+    stop_recording 1
 }
 
 @test "a flight recorder that is killed leaves its ring, and no part" {
-    make_tools
-    start_target
+    set_up
     begin_flight --trigger-us 5000
     wait_for has_entries 10 rec/ring/trace-1.bin
     kill_with_parts 6
@@ -1059,8 +1032,7 @@ kill_watcher() {
     [ "$(du -m copy | tail -n 1 | cut -f 1)" -lt 100 ]
     [ "$(stat -c %s copy.tar)" -lt 100000000 ]
     [ "$(trace-dump -q copy/ring/trace-1.bin | wc -l)" -gt 10 ]
-    kill "$recorder"
-    end_recording 0
+    stop_recording 0
     run ! grep -q holes rec/README
 }
 
@@ -1132,8 +1104,7 @@ has_again() { # TOOL PID
 }
 
 @test "a folder says which lines are missing because a part was started again" {
-    make_tools
-    start_target
+    set_up
     begin_flight --trigger-us 5000 --folders 1
     local usdt bio
     usdt=$(children "$recorder" usdt-record)
@@ -1156,8 +1127,7 @@ has_again() { # TOOL PID
 
 @test "a full disk ends a flight recorder, and its folders stay" {
     unshare -m --propagation private true 2>/dev/null || skip 'no namespaces here'
-    make_tools
-    start_target -p 100
+    set_up -p 100
     unshare -m --propagation private bash -c 'mkdir disk && mount -t tmpfs -o size=12M none disk 2>/dev/null || exit 77
         trace-record -q -p "$1" -o disk/rec --trigger-us 5000 600 2>err >named; echo $?
         ls disk/rec; cat disk/rec/README' - "$writer" >out || [ $? != 77 ] || skip 'no tmpfs can be mounted'
@@ -1204,8 +1174,7 @@ T
     folder=$(cat out)
     equal "$(part bio notes | jq -r '.[1]')" "this is $id"
     grep -q 'trace-record: bio: ended early: killed by signal 9 (Killed); it is started again$' err
-    kill "$recorder"
-    end_recording 1
+    stop_recording 1
 }
 
 @test "--folders is the number of folders, also where requests are slow while the last one is made" {
@@ -1230,11 +1199,9 @@ T
 }
 
 @test "a flight recorder says that nobody reads the names of its folders" {
-    make_tools
-    start_target
+    set_up
     begin_flight --trigger-us 5000 --folders 1
-    kill "$recorder"
-    end_recording 0
+    stop_recording 0
     rm -r rec
     trace-record -q -p "$writer" -o rec --keep 2 --trigger-us 5000 --folders 1 2>err 3>&- >/dev/full &
     recorder=$!
@@ -1245,8 +1212,7 @@ T
 }
 
 @test "slow requests are counted, also those that trigger.jsonl has no room for" {
-    make_tools
-    start_target
+    set_up
     begin_flight --trigger-us 5000 --folders 1 --keep 600
     # the folder ends after the one that is in flight, which is one request
     {

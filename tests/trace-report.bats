@@ -104,10 +104,8 @@ connections() { # N
     equal "$(sed -n 's/ requests, mean .*//p' page)" \
         "$(trace-spans -qj -l lifetimes trace | jq -s 'map(select(.us <= 20000.5 and .us + .life >= 10000 and (.open or .cut | not))) | length')"
     section lcore | grep -q "^  0 *$(trace-dump --since 10000 --until 20000.5 trace | wc -l) "
-    status_is 1 trace-report trace probes -k host=db-9
-    equal "$stderr" 'trace-report: trace: the options choose none of 349 requests'
-    status_is 1 trace-report trace probes -k args.foo=1
-    equal "$stderr" 'trace-report: trace: -k args.foo=1: no request has this key'
+    fails_only 'trace-report: trace: the options choose none of 349 requests' trace-report trace probes -k host=db-9
+    fails_only 'trace-report: trace: -k args.foo=1: no request has this key' trace-report trace probes -k args.foo=1
     status_is 1 trace-report trace --since 900000
     grep -qx 'No such requests.' <<<"$output"
     # stories, and their span lines
@@ -216,8 +214,7 @@ fits() { # COLUMNS FILE
 
 @test "without probes, hosts are addresses" {
     slow_host
-    status_is 0 trace-report trace
-    equal "$stderr" ''
+    succeeds trace-report trace
     [[ $output == *'cause: buffers, held by 127.0.0.1:43702 (27 % of the time)'* ]]
     grep -q '^  names      none, but addresses' <<<"$output"
     grep -q '^  trace-dump trace >lines.jsonl$' <<<"$output"
@@ -232,8 +229,7 @@ fits() { # COLUMNS FILE
     slow_host
     # as bpftrace records them
     grep -v '^owner:' probes >bare
-    status_is 0 trace-report trace bare
-    equal "$stderr" ''
+    succeeds trace-report trace bare
     grep -qx '  names      of 3 hosts, by their probes' <<<"$output"
     grep -qx '  trace-dump -O trace | qpair-lifetimes -O - bare >lifetimes.txt' <<<"$output"
     trace-report trace probes | sed '/^more/,$d' | diff - <(sed '/^more/,$d; s/ bare / probes /' <<<"$output")
@@ -458,15 +454,13 @@ also: bdev Slow takes longer (100 % of the extra time)'
     grep "db-1'" folder/usdt.txt | grep -o 'qpair=0x[0-9a-f]*' >addresses
     { grep -v ^nvmf_ folder/usdt.txt; grep -Ff addresses folder/usdt.txt; } >some
     mv some folder/usdt.txt
-    status_is 0 trace-report folder
-    equal "$stderr" ''
+    succeeds trace-report folder
     grep -qx '  names      of 3 hosts, 1 by their probes, 2 by JSON-RPC' <<<"$output"
     grep -qx '  qpair-lifetimes --rpc rpc.jsonl usdt.txt >lifetimes.txt' <<<"$output"
     sed '/^recorded/,$d' <<<"$output" | diff probed -
     # a target without probes
     rm folder/usdt.txt
-    status_is 0 trace-report folder
-    equal "$stderr" ''
+    succeeds trace-report folder
     grep -qx '  names      of 3 hosts, by JSON-RPC' <<<"$output"
     sed '/^recorded/,$d' <<<"$output" | diff probed -
     # the commands on the page name hosts, too
@@ -479,8 +473,7 @@ also: bdev Slow takes longer (100 % of the extra time)'
     grep -qx '  names      none: JSON-RPC names no connection of this trace' <<<"$output"
     # an error, and a target that says no addresses
     sed -i 1s/.//  folder/rpc.jsonl
-    status_is 1 trace-report folder
-    says 'trace-report: folder/rpc.jsonl:1: '
+    fails 'trace-report: folder/rpc.jsonl:1: ' trace-report folder
     echo '{"method":"nvmf_subsystem_get_qpairs","params":{"nqn":"s"},"result":[{"cntlid":1,"qid":0}]}' >folder/rpc.jsonl
     status_is 0 trace-report folder
     grep -q '^  names      none, but addresses' <<<"$output"
@@ -499,8 +492,7 @@ also: bdev Slow takes longer (100 % of the extra time)'
         echo '{"method":"spdk_get_version","result":{"version":"SPDK v26.05"}}'
         echo '{"method":"trace_get_tpoint_group_mask","result":{"tpoint_group_mask":"0x10","bdev":{"enabled":true,"mask":"0x8"},"blob":{"enabled":false}}}'
     } >folder/rpc.jsonl
-    status_is 0 trace-report folder
-    equal "$stderr" ''
+    succeeds trace-report folder
     equal "$(sed -n 2p <<<"$output")" 'recorded for 3 requests of 5.00 ms or more, the slowest 30.1 ms'
     head -n 3 <<<"$output" | grep -qx '12 slots of the rings were lost while they were recorded'
     grep -qx '  offcpu     missing: needs CAP_BPF' <<<"$output"
@@ -511,8 +503,7 @@ also: bdev Slow takes longer (100 % of the extra time)'
     grep -qx '  cd folder' <<<"$output"
     grep -qx '  qpair-lifetimes usdt.txt >lifetimes.txt' <<<"$output"
     rm folder/trace.bin
-    status_is 1 trace-report folder
-    says 'trace-report: folder: no trace.bin, as is in a folder of trace-record'
+    fails 'trace-report: folder: no trace.bin, as is in a folder of trace-record' trace-report folder
     grep -qx 'folder: no trace' <<<"$output"
     grep -qx '  offcpu     missing: needs CAP_BPF' <<<"$output"
     rm folder/parts.jsonl
@@ -522,8 +513,7 @@ also: bdev Slow takes longer (100 % of the extra time)'
 
 # Checks that trace-report says this of a file of the folder, on the page as well, and uses the others.
 unreadable() { # FILE WHY [COMMAND]...
-    status_is 1 "${@:3}" trace-report folder
-    equal "$stderr" "trace-report: folder/$1: $2"
+    fails_only "trace-report: folder/$1: $2" "${@:3}" trace-report folder
     grep -qxF "unreadable: $1: $2" <<<"$output"
     grep -q '^cause: buffers, held by ' <<<"$output"
     grep -q '^the slowest requests' <<<"$output"
@@ -571,14 +561,12 @@ unreadable() { # FILE WHY [COMMAND]...
     done
     rm folder/usdt.txt
     mkfifo folder/usdt.txt
-    status_is 1 timeout 60 trace-report folder
-    equal "$stderr" 'trace-report: folder/usdt.txt: not a regular file'
+    fails_only 'trace-report: folder/usdt.txt: not a regular file' timeout 60 trace-report folder
     grep -qx 'unreadable: usdt.txt: not a regular file' <<<"$output"
     grep -qx '  names      none, but addresses: what has those of hosts could not be read' <<<"$output"
     rm folder/trace.bin
     mkdir folder/trace.bin
-    status_is 1 trace-report folder
-    says 'trace-report: folder/trace.bin: not a regular file'
+    fails 'trace-report: folder/trace.bin: not a regular file' trace-report folder
     head -n 2 <<<"$output" | grep -qx 'unreadable: trace.bin: not a regular file'
 }
 
@@ -599,8 +587,7 @@ unreadable() { # FILE WHY [COMMAND]...
     trace-report folder >want
     # its last line is about no time
     tail -n 1 moments | sed 's/\(.*\) \(.*\)/{"tsc":\1,"us":\2,"lcore":77,"tpoint":"LOSSES","args":{"tool":"offcpusnoop","lost":0,"missed":0,"skipped":0,"partial":0}}/' >>folder/offcpu.jsonl
-    status_is 0 trace-report folder
-    equal "$stderr" ''
+    succeeds trace-report folder
     diff want - <<<"$output"
     # as lines that were merged before, where reactors have the source of their tool
     qpair-lifetimes folder/usdt.txt | trace-join -j -l - <(trace-dump -q folder/trace.bin) | trace-merge - folder/offcpu.jsonl >merged
@@ -614,8 +601,7 @@ unreadable() { # FILE WHY [COMMAND]...
     trace-report trace=x | grep -q '^  offcpu     covers [1-9]'
     # what is wrong with one is said
     echo '{"tsc":' >folder/bio.jsonl
-    status_is 1 trace-report folder
-    says 'trace-report: folder/bio.jsonl:1: not a trace line, left out: '
+    fails 'trace-report: folder/bio.jsonl:1: not a trace line, left out: ' trace-report folder
     [[ $output == *'recorded'* ]]
     rm folder/bio.jsonl
     : >folder/offcpu.jsonl
@@ -631,8 +617,7 @@ unreadable() { # FILE WHY [COMMAND]...
         seq 0 1000 30000 | awk '{ printf "{\"tsc\":%d,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"OFF_CPU\",\"args\":{\"comm\":\"reactor_0\",\"tid\":7,\"pid\":7,\"begin\":%d,\"duration\":10.000,\"why\":\"yielded\"}}\n",
             76417000000 + $1 * 1000, $1, 76417000000 + $1 * 1000 - 10 }' >folder/$file.jsonl
     done
-    status_is 0 trace-report folder
-    equal "$stderr" ''
+    succeeds trace-report folder
     diff without - <<<"$output" | grep '^[<>]' >changed || true
     equal "$(cat changed)" ">   offcpu     left out: its times are of another clock than the trace's
 >   bio        left out: its times are of another clock than the trace's"
@@ -937,12 +922,10 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     # not in a folder
     mkdir folder
     cp lines folder/trace.bin
-    status_is 1 trace-report folder
-    equal "$stderr" 'trace-report: folder/trace.bin: trace lines, not an SPDK trace file'
+    fails_only 'trace-report: folder/trace.bin: trace lines, not an SPDK trace file' trace-report folder
     # some are malformed
     sed '7s/,"us"/"us"/' lines >damaged
-    status_is 1 trace-report damaged
-    says 'trace-report: damaged:7: not a trace line, left out: '
+    fails 'trace-report: damaged:7: not a trace line, left out: ' trace-report damaged
     grep -q '^recorded$' <<<"$output"
 }
 
@@ -961,10 +944,8 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     slow_host
     gzip -k trace probes
     # what it says can be typed
-    status_is 1 trace-report probes trace
-    equal "$stderr" 'trace-report: probes: probe lines, not a trace; try: trace-report trace probes'
-    status_is 1 trace-report probes
-    says 'probe lines, not a trace; try: trace-report TRACE probes'
+    fails_only 'trace-report: probes: probe lines, not a trace; try: trace-report trace probes' trace-report probes trace
+    fails 'probe lines, not a trace; try: trace-report TRACE probes' trace-report probes
     diff <(trace-report trace probes) <(trace-report trace.gz probes | sed 's/trace\.gz/trace/')
     { printf BZh9; cat trace; } >trace.bz2
     status_is 1 trace-report trace.bz2
@@ -974,22 +955,19 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     status_is 1 trace-report trace /etc/passwd
     equal "$stderr" 'trace-report: /etc/passwd: no probe lines, as usdt-record writes them; try: trace-report TRACE'
     equal "$output" ''
-    status_is 1 trace-report trace .
-    equal "$stderr" 'trace-report: .: a directory, not probe lines'
+    fails_only 'trace-report: .: a directory, not probe lines' trace-report trace .
     trace-report --html page.html trace >page
     status_is 1 trace-report page.html
     equal "$stderr" 'trace-report: page.html: a page for a browser, not trace lines; try: the recording that it is about'
     # one that is not there is an error, and the trace has its page
-    status_is 1 trace-report trace nowhere
-    equal "$stderr" 'trace-report: nowhere: No such file or directory'
+    fails_only 'trace-report: nowhere: No such file or directory' trace-report trace nowhere
     sed '/^unreadable: nowhere: /d; s/^  names .*/  names      none, but addresses: usdt-record(1) records those of hosts/' <<<"$output" | diff page -
 }
 
 @test "probe lines of a folder that are none are said" {
     recording
     cp /etc/passwd folder/usdt.txt
-    status_is 1 trace-report folder
-    equal "$stderr" 'trace-report: folder/usdt.txt: no probe lines, as usdt-record writes them'
+    fails_only 'trace-report: folder/usdt.txt: no probe lines, as usdt-record writes them' trace-report folder
     grep -qx 'unreadable: usdt.txt: no probe lines, as usdt-record writes them' <<<"$output"
     grep -qx '  names      none, but addresses: what has those of hosts could not be read' <<<"$output"
     # those of a target that did nothing are some
@@ -1058,8 +1036,7 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
 @test "a damaged trace has its page, and what is wrong" {
     slow_host
     head -c -60000 trace >damaged
-    status_is 1 trace-report damaged
-    says 'trace-report: damaged: is cut off'
+    fails 'trace-report: damaged: is cut off' trace-report damaged
     equal "$(grep -c 'is cut off' <<<"$stderr")" 1
     sed -n 2p <<<"$output" | grep -qx 'damaged: cut off'
     grep -q '^recorded$' <<<"$output"
@@ -1067,8 +1044,7 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
 
 @test "an output that cannot be written" {
     slow_host
-    status_is 1 sh 'trace-report trace probes >/dev/full'
-    says 'trace-report: <stdout>: No space left on device'
+    fails 'trace-report: <stdout>: No space left on device' sh 'trace-report trace probes >/dev/full'
     # a reader that has seen enough
     sh 'trace-report trace probes | head -n 1 >first; exit "${PIPESTATUS[1]}"'
     [ -s first ]
@@ -1141,11 +1117,9 @@ waited 5.00 ms in TCP_REQ_NEW; lcore 0 silent for 5.00 ms'
     status_is 2 trace-report --html link trace
     cmp trace before
     equal "$(grep -c '<svg' none.html)" 0
-    status_is 1 trace-report --html missing/page.html trace
-    says 'trace-report: missing/page.html: No such file or directory'
+    fails 'trace-report: missing/page.html: No such file or directory' trace-report --html missing/page.html trace
     grep -q '^recorded$' <<<"$output"
-    status_is 1 trace-report --html /dev/full trace
-    says 'trace-report: /dev/full: No space left on device'
+    fails 'trace-report: /dev/full: No space left on device' trace-report --html /dev/full trace
 }
 
 @test "a trace whose entries are of one moment has its page and pictures" {
