@@ -75,7 +75,7 @@ connections() { # N
     # each host has its own cause
     trace-causes -qj -g host spans.here | jq -rs 'map(select(.group.host == "db-1"))[0] | "\(.cause), \(.who) (\(.share * 100 | round) % of the time)"' >cause
     grep -A1 '^  db-1 ' hosts | tail -n 1 | grep -qxF "    cause: $(cat cause)"
-    equal "$(cat cause)" 'buffer, backup-1 (79 % of the time)'
+    equal "$(cat cause)" 'buffer, backup-1 (81 % of the time)'
     section lcore | grep -q '^  0 *3950  *59.0  *7220.3   603 us  backup-1/1, db-1/1, db-2/1$'
     section 'the slowest' >slowest
     equal "$(grep -c ' ms, us=' slowest)" 3

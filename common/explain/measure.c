@@ -198,6 +198,9 @@ static bool is_compared(const struct request *q, const bool *is_front, const str
 {
 	if (!q->wanted || (q->family != MAP_NONE && !is_front[q->family]))
 		return false;
+	/* without its creation, some do not say what they were */
+	if (q->cut && q->type == MAP_NONE)
+		return false;
 	return (!q->open || options->open) && !(q->cut && options->compare.against);
 }
 
