@@ -55,6 +55,7 @@ struct facts {
 	struct unpack unpack; /* of a trace that is compressed: then trace_fd is a pipe */
 	bool is_folder;
 	struct slice parts, rpc, kernel; /* contents of the files; kernel: of threads, connections and CPU quotas */
+	struct slice last_offcpu;        /* the last lines of the file */
 	char *min_us;      /* the least microseconds of a slow request, of the flight recorder; NULL: any */
 	struct out unread; /* lines, in memory: what is there but could not be read, and why */
 	bool names_unread; /* what has the names of hosts is among these, or has malformed lines */

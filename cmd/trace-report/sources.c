@@ -178,7 +178,8 @@ static void read_kernel(struct facts *f)
 	n = pread(f->offcpu_fd, last, LAST, st.st_size > LAST ? st.st_size - LAST : 0);
 	if (n < 0)
 		refuse(f, f->offcpu, 0, strerror(errno));
-	still_off_cpu(&f->still, (struct slice){last, n > 0 ? n : 0});
+	f->last_offcpu = (struct slice){last, n > 0 ? n : 0};
+	still_off_cpu(&f->still, f->last_offcpu);
 }
 
 static void find_recording(struct facts *f, const char *folder)
