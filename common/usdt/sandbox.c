@@ -499,19 +499,18 @@ static void run_child(struct run *r)
 		serve(r, pipe[1]);
 	error = errno;
 	io_close(&pipe[1]);
-	if (child > 0) {
-		r->started = clock_ms();
-		r->is_confined = false;
-		if (!r->deadline)
-			r->deadline = r->started + SANDBOX_ALL_MS;
-		current = receive_all(r, pipe[0]);
-		error = errno;
-	}
-	io_close(&pipe[0]);
 	if (child < 0) {
+		io_close(&pipe[0]);
 		fail_all(r, strerror(error));
 		return;
 	}
+	r->started = clock_ms();
+	r->is_confined = false;
+	if (!r->deadline)
+		r->deadline = r->started + SANDBOX_ALL_MS;
+	current = receive_all(r, pipe[0]);
+	error = errno;
+	io_close(&pipe[0]);
 	status = worker_end(child);
 	if (!error && failed_step(status) != CONFINED) {
 		why = mem_printf("the process that would read it cannot be confined: %s failed",
