@@ -140,7 +140,11 @@ plant_small_pool() { loads[bulk]="-d 24 -b 131072 --data-delay $US"; }
 draw_busy_size() { pick '-d 8' '-d 32' '-d 8 -r 6000'; BULK=$REPLY; }
 plant_busy_size() { loads[bulk]="$BULK -b 131072 --reads 50"; }
 
-draw_busy_count() { pick '-d 64' '-d 256 --queue 512'; BULK=$REPLY; }
+draw_busy_count() {
+    pick '-d 64' '-d 256 --queue 512'
+    BULK=$REPLY
+    TRANSPORT='max_queue_depth=512'
+}
 plant_busy_count() { loads[bulk]="$BULK -b 512 --reads 50"; }
 
 draw_blocked_rpc() { between 16 192; MIB=$REPLY; }
