@@ -5,6 +5,9 @@
 
 #include "table.h"
 
+/* Instead of the size: of a request without its creation, which does not say what it was. Sizes are below. */
+enum { PART = 128 };
+
 static uint32_t class_of(struct compare *c, struct compare_key key)
 {
 	size_t n = c->num_classes;
@@ -22,7 +25,7 @@ static struct compare_key key_of(const struct compare *c, const struct request *
 	return (struct compare_key){
 		.family = q->family,
 		.type = q->type,
-		.size = requests_size(q),
+		.size = q->cut && q->type == MAP_NONE ? PART : requests_size(q),
 		.connection = q->connection,
 		.bdev = q->bdev,
 		.leg = requests_has_legs(c->requests, q->bdev) ? q->leg : MAP_NONE,
@@ -139,13 +142,44 @@ static bool is_slow(const struct compare *c, uint32_t class, uint64_t life)
 	return life >= FLOOR_TIMES * c->classes[class].base;
 }
 
+/*
+ * The life of a request that does not say what it was is a lower bound. It is compared with the slowest class, and left
+ * out if it is not slow even so.
+ */
+static void leave_out_parts(struct compare *c)
+{
+	size_t slowest = SIZE_MAX, n = 0;
+
+	for (size_t i = 0; i < c->num_classes; i++)
+		if (c->classes[i].key.size != PART && c->classes[i].n >= FLOOR_EVENTS &&
+		    (slowest == SIZE_MAX || c->classes[i].median > c->classes[slowest].median))
+			slowest = i;
+	for (size_t i = 0; i < c->n; i++) {
+		uint32_t number = c->class_of[i], request = c->order[i];
+		struct compare_class *class = &c->classes[number];
+
+		if (class->key.size == PART && slowest == SIZE_MAX)
+			continue;
+		if (class->key.size == PART) {
+			class->base = c->classes[slowest].median;
+			class->other = slowest;
+			if (!is_slow(c, number, compare_request(c, i)->life))
+				continue;
+		}
+		c->order[i] = c->order[n];
+		c->order[n] = request;
+		c->class_of[n++] = number;
+	}
+	c->n = n;
+}
+
 /* Marks the requests of classes that are slow as a whole, except for the fast ones among them. */
 static void mark_groups(struct compare *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		const struct compare_class *class = &c->classes[c->class_of[i]];
 
-		if (class->other != c->class_of[i] && class->n >= FLOOR_EVENTS &&
+		if (class->key.size != PART && class->other != c->class_of[i] && class->n >= FLOOR_EVENTS &&
 		    2 * compare_request(c, i)->life >= FLOOR_TIMES * class->base)
 			c->set_of[i] = SET_GROUP;
 	}
@@ -307,6 +341,7 @@ static void mark_slow(struct compare *c, const struct compare_options *options)
 	bool by_hand = options->min_ns;
 
 	compare_classes(c, options->budget_ns);
+	leave_out_parts(c);
 	if (!by_hand)
 		mark_groups(c);
 	mark_tail(c, options);
@@ -317,7 +352,7 @@ static void mark_slow(struct compare *c, const struct compare_options *options)
 		mark_alike(c);
 }
 
-void compare_run(struct compare *c, const struct requests *requests, const uint32_t *order, size_t n,
+void compare_run(struct compare *c, const struct requests *requests, uint32_t *order, size_t n,
 		 const struct compare_options *options)
 {
 	*c = (struct compare){.requests = requests, .order = order, .n = n};

@@ -27,7 +27,7 @@ struct compare_options {
 /* Requests are numbered by their places in the order that is given. */
 struct compare {
 	const struct requests *requests;
-	const uint32_t *order;
+	uint32_t *order;
 	size_t n;
 	struct intern keys; /* of classes, by their numbers */
 	struct compare_class {
@@ -51,8 +51,11 @@ struct compare {
 	bool tail_is_slow; /* else it is too small to matter */
 };
 
-/* Compares n requests, given by their numbers in the store. c is all zero; the order must outlive it. */
-void compare_run(struct compare *c, const struct requests *requests, const uint32_t *order, size_t n,
+/*
+ * Compares n requests, given by their numbers in the store. c is all zero; the order must outlive it. Those that cannot
+ * be compared become the last ones of it.
+ */
+void compare_run(struct compare *c, const struct requests *requests, uint32_t *order, size_t n,
 		 const struct compare_options *options);
 
 static inline const struct request *compare_request(const struct compare *c, size_t i)

@@ -147,8 +147,8 @@ static uint32_t group_of(const struct request *q, const struct measure_options *
 	return options->group ? q->group : MAP_NONE;
 }
 
-/* Adds up n requests, which are those of a group. */
-static void measure_group(struct tally *t, struct ledger *l, const uint32_t *order, size_t n,
+/* Adds up n requests, which are those of a group; changes their order. */
+static void measure_group(struct tally *t, struct ledger *l, uint32_t *order, size_t n,
 			  const struct measure_options *options)
 {
 	struct measure m = {.tally = t, .ledger = l};
@@ -197,9 +197,6 @@ static bool *find_families(const struct requests *r)
 static bool is_compared(const struct request *q, const bool *is_front, const struct measure_options *options)
 {
 	if (!q->wanted || (q->family != MAP_NONE && !is_front[q->family]))
-		return false;
-	/* without its creation, some do not say what they were */
-	if (q->cut && q->type == MAP_NONE)
 		return false;
 	return (!q->open || options->open) && !(q->cut && options->compare.against);
 }
