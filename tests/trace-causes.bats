@@ -50,6 +50,17 @@ causes() {
     equal "$(trace-causes -m 11 in)" '1000 requests: none is slow'
 }
 
+@test "requests without their creation count if they are slow beside all others" {
+    part() { # LIFE
+        requests 6 20000 "$1" deaf - '"host":'"$1" ',"cut":true' | jq -c 'del(.io)'
+    }
+    { fast; part 3000.000; } >in
+    equal "$(trace-causes in | head -n 1)" '1006 requests, 6 slow ones took 3.00 ms each,'
+    # a shorter one may have been fast
+    { fast; part 30.000; } >in
+    equal "$(trace-causes in | head -n 1)" '1000 requests, mean 10.0 us'
+}
+
 @test "what may be normal for a bdev hides nothing else" {
     { fast; requests 100 20000 9500 vol Slow '"bdev":8000.000,"target":1500.000' ',"no_io":1500.000'; } >in
     equal "$(causes | tr '\n' ' ')" 'no_io Slow vol/1 bdev Slow vol/1 '

@@ -212,7 +212,10 @@ static void count(struct compare *c)
 	}
 }
 
-/* Classes without slow requests are alike as a whole, unless slow ones of others are compared with them. */
+/*
+ * Classes without slow requests are alike as a whole, unless slow ones of others are compared with them, or they are only
+ * what is slow.
+ */
 static void mark_alike(struct compare *c)
 {
 	bool *is_compared = mem_array(c->num_classes, sizeof(*is_compared));
@@ -222,7 +225,7 @@ static void mark_alike(struct compare *c)
 	for (size_t i = 0; i < c->n; i++) {
 		struct compare_class *class = &c->classes[c->class_of[i]];
 
-		class->is_alike &= c->set_of[i] != SET_GROUP;
+		class->is_alike &= c->set_of[i] != SET_GROUP && class->key.size != PART;
 		is_compared[class->other] |= c->set_of[i] == SET_GROUP || (c->set_of[i] == SET_TAIL && c->tail_is_slow);
 	}
 	for (size_t i = 0; i < c->n; i++)
