@@ -140,7 +140,7 @@ columns() { # N FILE
     # the share is that of the life of all
     trace-spans -q -j in | jq -s '((map(.rate_limit // 0) | add) / (map(.life) | add) * 1e4 | round) / 1e4' >is
     equal "$(trace-latency -q -j --layers in | plain | jq .rate_limit)" "$(cat is)"
-    # no column if there is none
+    # no column without any
     fixed 1000 0 0 4 >in
     equal "$(columns 1 in | cut -d ' ' -f 1)" reply%
 }

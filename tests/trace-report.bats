@@ -18,7 +18,7 @@ section() { # START
     awk -v start="$1" 'index($0, start) == 1 { inside = 1 } !NF { inside = 0 } inside' page
 }
 
-# What a trace of N connections defines, whose requests have two states.
+# What a trace of N connections defines; their requests have two states.
 connections() { # N
     echo '{"layout":"any","tsc_rate":1000000000}'
     local i

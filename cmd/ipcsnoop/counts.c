@@ -32,7 +32,7 @@ static int compare(const void *a, const void *b)
 	return ORDER(x->value, y->value) ?: ORDER(x->call, y->call);
 }
 
-/* The calls whose value, at this offset, is not 0, by value. Returns how many there are. */
+/* The calls that have a value other than 0 at this offset, by value. Returns how many. */
 static size_t sort(struct ranked_call rows[NUM_CALLS], const struct count sums[NUM_CALLS], size_t offset)
 {
 	size_t n = 0;

@@ -29,7 +29,7 @@ bool probeline_name(struct slice *line, struct slice *name);
 int probeline_next(struct slice *rest, struct probeline_field *field, const char **error);
 
 /*
- * Reads the fields of these n names, of several of one name the last; key.p is NULL if there is none. Returns NULL, or
+ * Reads the fields of these n names, of several of one name the last; key.p of a missing one is NULL. Returns NULL, or
  * what is wrong with the field that ended the reading.
  */
 const char *probeline_fields(struct slice rest, const char *const *names, size_t n, struct probeline_field *fields);

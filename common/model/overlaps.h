@@ -15,7 +15,7 @@ struct overlaps {
 	size_t n, cap;
 };
 
-/* The tool whose lines say a part. */
+/* The tool that a part comes from. */
 extern const enum coverage_tool overlaps_tools[OVERLAPS];
 
 /* Sets the facts of fact_overlaps, each at most the life, whether lines cover them, and the longest silence. */
