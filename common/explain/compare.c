@@ -213,8 +213,8 @@ static void count(struct compare *c)
 }
 
 /*
- * Classes without slow requests are alike as a whole, unless slow ones of others are compared with them, or they are only
- * what is slow.
+ * Classes without slow requests are alike as a whole, unless slow ones of others are compared with them. Parts that are
+ * left are slow.
  */
 static void mark_alike(struct compare *c)
 {
