@@ -19,7 +19,7 @@ bool page_write(struct out *to, struct facts *f);
 /* The n largest layers, as percentages of all, from half a percent on. */
 void page_put_largest(struct out *out, const struct facts *f, const double layers[LAYERS], double all, unsigned n);
 
-/* A line with what was left out, in the words of cli_counted(); nothing if it is none. */
+/* A line that says how many were left out, as cli_counted() words it; for 0, no line. */
 void page_put_counted(struct out *out, uint64_t n, const char *what);
 
 /* An empty table. */

@@ -8,7 +8,7 @@
 #include "table.h"
 #include "utf8.h"
 
-/* Names beyond these are not told apart: input may have any number of them. Texts have at most so many bytes. */
+/* The most names that are stored, as input may have any number of them, and the most bytes of a text. */
 enum { NAMES = 4096, TEXT = 95 };
 
 /* The process that has the CPU, else the call, else the reason, such as a quota; of an interrupt, its name. */
